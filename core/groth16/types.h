@@ -1,0 +1,72 @@
+// Groth16 (Groth, EUROCRYPT 2016) as snarkjs lays it out: what a proof, a verification key, a proving key are, independent of
+// any file. core/formats fills these types after its checks; nothing here reads a file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/field/moduli.h"
+
+namespace proofline {
+
+// Affine point with canonical (not Montgomery) little-endian coordinates, each < q. BN254 uses the first 32 bytes of each
+// coordinate, the rest is 0. The point at infinity has `infinity` set and all coordinates 0.
+struct G1Point {
+  std::array<uint8_t, 48> x{}, y{};
+  bool infinity = false;
+  bool operator==(const G1Point&) const = default;
+};
+
+// Coordinates c0 + c1 * u over Fq2 = Fq[u]/(u^2 + 1).
+struct G2Point {
+  std::array<uint8_t, 48> x0{}, x1{}, y0{}, y1{};
+  bool infinity = false;
+  bool operator==(const G2Point&) const = default;
+};
+
+struct Proof {
+  CurveId curve = CurveId::kBn254;
+  G1Point a;
+  G2Point b;
+  G1Point c;
+  bool operator==(const Proof&) const = default;
+};
+
+// A value of Fr, canonical, little-endian, < r.
+using FrCanonical = std::array<uint8_t, kFrBytes>;
+
+struct VerificationKey {
+  CurveId curve = CurveId::kBn254;
+  G1Point alpha1;
+  G2Point beta2, gamma2, delta2;
+  std::vector<G1Point> ic;  // n_public + 1
+  uint32_t n_public() const { return static_cast<uint32_t>(ic.size() - 1); }
+};
+
+// A proving key where it lies (usually a mapped .zkey). Every span is a packed array in the file's form: Montgomery coordinates,
+// affine, infinity = all zero, no alignment promised. Lengths have been checked against the counts; the contents of the
+// coefficients (matrix, constraint and signal indices) have been checked too; points may be unchecked, see CheckPoints in backend.h.
+// The memory belongs to whoever made the view and outlives it.
+struct ProvingKeyView {
+  CurveId curve = CurveId::kBn254;
+  uint32_t n_vars = 0;    // the constant 1 counts
+  uint32_t n_public = 0;  // the constant 1 does not
+  uint32_t log2_domain = 0;
+  uint32_t domain() const { return uint32_t{1} << log2_domain; }
+
+  ByteSpan alpha1, beta1, delta1;  // one G1 each
+  ByteSpan beta2, gamma2, delta2;  // one G2 each
+  ByteSpan ic;                     // n_public + 1 G1
+  ByteSpan a, b1;                  // n_vars G1
+  ByteSpan b2;                     // n_vars G2
+  ByteSpan c;                      // n_vars - n_public - 1 G1
+  ByteSpan h;                      // domain G1: odd points of the Lagrange basis of size 2 * domain, over delta
+  // Records of 12 + 32 bytes: u32 matrix (0 = A, 1 = B), u32 constraint, u32 signal, value * 2^512 mod r.
+  ByteSpan coefficients;
+  static constexpr size_t kCoefficientBytes = 12 + kFrBytes;
+  size_t coefficient_count() const { return coefficients.size() / kCoefficientBytes; }
+};
+
+}  // namespace proofline

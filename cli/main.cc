@@ -1,0 +1,116 @@
+// The program `proofline`: reads the command line, runs one sub-command, turns its Status into an exit code.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <unistd.h>
+
+#include "cli/child.h"
+#include "cli/command.h"
+
+namespace proofline::cli {
+namespace {
+
+constexpr int kUsageExit = 2;
+
+constexpr const char* kFooter = R"(
+First steps:
+  proofline prove circuit.zkey witness.wtns proof.json public.json
+  proofline verify verification_key.json public.json proof.json
+  proofline inspect circuit.zkey
+A service:
+  proofline up &
+  proofline circuit add mine --key circuit.zkey
+  proofline wait $(proofline submit --circuit mine --witness w0.wtns --witness w1.wtns) --out results
+
+`proofline COMMAND --help` lists a command's options.
+Exit codes: 0 done; 1 the input or the job is at fault; 2 usage; 3 the system is at fault and a retry can help.)";
+
+// `proofline bench ...` is the program proofline-bench beside this one, with the same arguments.
+int ExecBench(char** argv) {
+  auto folder = OwnProgramFolder();
+  if (!folder.ok()) {
+    PrintError(folder.status());
+    return ExitCodeFor(folder.status().code());
+  }
+  const std::string program = *folder + "/proofline-bench";
+  execv(program.c_str(), argv);
+  const Status status(ErrorCode::kUnavailable, "cannot start " + program, strerror(errno), "build the target proofline-bench, or install it beside proofline");
+  PrintError(status);
+  return ExitCodeFor(status.code());
+}
+
+int RunSelected(const Commands& commands) {
+  if (!commands.selected()) return 0;
+  Status status;
+  try {
+    status = commands.selected()();
+  } catch (const std::bad_alloc&) {
+    status = Status(ErrorCode::kResource, "out of memory", "", "free memory, or use a smaller input");
+  } catch (const std::exception& e) {
+    status = Status(ErrorCode::kInternal, "unexpected exception", e.what(), "please report this");
+  }
+  // A full disk behind stdout must not look like success.
+  if (status.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout)))
+    status = Status(ErrorCode::kIo, "cannot write to the standard output", strerror(errno), "free space on the device, or send the output elsewhere");
+  if (status.ok()) return 0;
+  std::fflush(stdout);
+  PrintError(status);
+  return ExitCodeFor(status.code());
+}
+
+int UsageError(const CLI::App& app, const CLI::ParseError& error) {
+  std::fprintf(stderr, "proofline: %s\n", error.what());
+  std::string command = "proofline";
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) {
+    at = at->get_subcommands().front();
+    command += " " + at->get_name();
+  }
+  std::fprintf(stderr, "  `%s --help` lists what is understood\n", command.c_str());
+  return kUsageExit;
+}
+
+int Main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  if (argc >= 2 && std::string_view(argv[1]) == "bench") return ExecBench(argv + 1);
+
+  CLI::App app("Groth16 proofs for circom circuits, on one machine or many.", "proofline");
+  Commands commands;
+  app.set_version_flag("--version", std::string("proofline ") + PROOFLINE_VERSION);
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  AddProveCommand(app, commands);
+  AddVerifyCommand(app, commands);
+  AddInspectCommand(app, commands);
+  AddCheckCommand(app, commands);
+  AddUpCommand(app, commands);
+  AddCircuitCommand(app, commands);
+  AddSubmitCommand(app, commands);
+  AddWaitCommand(app, commands);
+  AddStatusCommand(app, commands);
+  AddCancelCommand(app, commands);
+  app.add_subcommand("bench", "measurements and test keys (runs proofline-bench)");
+  if (argc == 1) {
+    std::fputs(app.help().c_str(), stderr);
+    return kUsageExit;
+  }
+  if (argv[1][0] != '-' && !app.get_subcommand_no_throw(argv[1])) {
+    std::fprintf(stderr, "proofline: no command is called \"%s\"\n  `proofline --help` lists the commands\n", argv[1]);
+    return kUsageExit;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {  // --help, --version
+    return app.exit(done);
+  } catch (const CLI::ParseError& error) {
+    return UsageError(app, error);
+  }
+  return RunSelected(commands);
+}
+
+}  // namespace
+}  // namespace proofline::cli
+
+int main(int argc, char** argv) { return proofline::cli::Main(argc, argv); }

@@ -96,7 +96,7 @@ int Main(int argc, char** argv) {
     std::fputs(app.help().c_str(), stderr);
     return kUsageExit;
   }
-  if (argv[1][0] != '-' && !app.get_subcommand_no_throw(argv[1])) {
+  if (argv[1][0] != '-' && app.get_subcommands([&](CLI::App* c) { return c->check_name(argv[1]); }).empty()) {
     std::fprintf(stderr, "proofline: no command is called \"%s\"\n  `proofline --help` lists the commands\n", argv[1]);
     return kUsageExit;
   }

@@ -1,5 +1,6 @@
 #include "cli/command.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -24,7 +25,5 @@ void PrintError(const Status& status) {
   PrintIndented(error.detail);
   PrintIndented(error.remedy);
 }
-
-void PrintWarning(std::string_view text) { std::fprintf(stderr, "proofline: warning: %.*s\n", static_cast<int>(text.size()), text.data()); }
 
 }  // namespace proofline::cli

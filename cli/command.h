@@ -1,55 +1,54 @@
-// What one sub-command of `proofline` is to main.cc.
+// The shape of a sub-command. Each cli/<name>.cc offers one function
 //
-// A command's file has one function `void AddXCommand(CLI::App& app, Commands& commands)`: it adds its sub-command with its
-// options and says what to run. Nothing runs before the whole command line has been accepted. Pattern:
+//     void AddVerify(CLI::App& app, Command& command);
 //
-//   void AddVerifyCommand(CLI::App& app, Commands& commands) {
+// which adds its sub-command with its options to `app` and sets the sub-command's callback to store what has to run:
+//
 //     auto options = std::make_shared<VerifyOptions>();
-//     CLI::App* command = app.add_subcommand("verify", "check a proof (snarkjs's argument order)");
-//     command->add_option("VKEY", options->vkey, "verification_key.json")->required();
-//     commands.OnSelected(command, [options] { return Verify(*options); });
-//   }
+//     CLI::App* sub = app.add_subcommand("verify", "checks a proof against a verification key");
+//     sub->add_option("VKEY.json", options->vkey, "...")->required();
+//     sub->callback([options, &command] { command.run = [options] { return RunVerify(*options); }; });
 //
-// The returned Status becomes the exit code (ExitCodeFor) and, on failure, three lines on stderr. Results go to stdout.
-// CLI11 2.1: an option that takes several values swallows the positionals after it; give such options
-// ->allow_extra_args(false), or no positionals beside them.
+// cli/main.cc parses, then calls `run` outside of the parser, prints a failure as "proofline: fact", "  detail", "  remedy" on
+// stderr and exits with ExitCodeFor(code). Wrong usage exits 2 whatever the parser says.
+//
+// Rules: results go to stdout, warnings (through Warn) and progress to stderr. With --json the one thing on stdout is one JSON
+// document. Options that take several values swallow the positional arguments after them: give them
+// ->expected(1)->take_all() or allow_extra_args(false), so that each value needs its own option name.
 #pragma once
 
-#include <CLI/App.hpp>
+#include <cstdio>
 #include <functional>
 #include <string_view>
 
 #include "core/base/status.h"
 
+namespace CLI {
+class App;
+}
+
 namespace proofline::cli {
 
-class Commands {
- public:
-  using Body = std::function<Status()>;
-  // `body` is run if `command` turns out to be the one the user typed.
-  void OnSelected(CLI::App* command, Body body) {
-    command->callback([this, body = std::move(body)] { selected_ = body; });
-  }
-  const Body& selected() const { return selected_; }
-
- private:
-  Body selected_;
+struct Command {
+  std::function<Status()> run;  // set by the callback of the sub-command that was named
 };
 
-// "proofline: fact", then detail and remedy indented on lines of their own, on stderr.
-void PrintError(const Status& status);
-// "proofline: warning: ..." on stderr.
-void PrintWarning(std::string_view text);
+inline void Warn(std::string_view text) {
+  std::fprintf(stderr, "proofline: warning: %.*s\n", static_cast<int>(text.size()), text.data());
+}
 
-void AddInspectCommand(CLI::App& app, Commands& commands);
-void AddVerifyCommand(CLI::App& app, Commands& commands);
-void AddCheckCommand(CLI::App& app, Commands& commands);
-void AddProveCommand(CLI::App& app, Commands& commands);
-void AddUpCommand(CLI::App& app, Commands& commands);
-void AddCircuitCommand(CLI::App& app, Commands& commands);
-void AddSubmitCommand(CLI::App& app, Commands& commands);
-void AddWaitCommand(CLI::App& app, Commands& commands);
-void AddStatusCommand(CLI::App& app, Commands& commands);
-void AddCancelCommand(CLI::App& app, Commands& commands);
+// "proofline: fact", then detail and remedy indented on lines of their own, on stderr. Only main.cc needs it.
+void PrintError(const Status& status);
+
+void AddVerify(CLI::App& app, Command& command);
+void AddInspect(CLI::App& app, Command& command);
+void AddCheck(CLI::App& app, Command& command);
+void AddProve(CLI::App& app, Command& command);
+void AddUp(CLI::App& app, Command& command);
+void AddCircuit(CLI::App& app, Command& command);
+void AddSubmit(CLI::App& app, Command& command);
+void AddWait(CLI::App& app, Command& command);
+void AddStatus(CLI::App& app, Command& command);
+void AddCancel(CLI::App& app, Command& command);
 
 }  // namespace proofline::cli

@@ -41,11 +41,11 @@ int ExecBench(char** argv) {
   return ExitCodeFor(status.code());
 }
 
-int RunSelected(const Commands& commands) {
-  if (!commands.selected()) return 0;
+int RunSelected(const Command& command) {
+  if (!command.run) return 0;
   Status status;
   try {
-    status = commands.selected()();
+    status = command.run();
   } catch (const std::bad_alloc&) {
     status = Status(ErrorCode::kResource, "out of memory", "", "free memory, or use a smaller input");
   } catch (const std::exception& e) {
@@ -62,13 +62,13 @@ int RunSelected(const Commands& commands) {
 
 int UsageError(const CLI::App& app, const CLI::ParseError& error) {
   std::fprintf(stderr, "proofline: %s\n", error.what());
-  std::string command = "proofline";
+  std::string name = "proofline";
   const CLI::App* at = &app;
   while (!at->get_subcommands().empty()) {
     at = at->get_subcommands().front();
-    command += " " + at->get_name();
+    name += " " + at->get_name();
   }
-  std::fprintf(stderr, "  `%s --help` lists what is understood\n", command.c_str());
+  std::fprintf(stderr, "  `%s --help` lists what is understood\n", name.c_str());
   return kUsageExit;
 }
 
@@ -77,20 +77,20 @@ int Main(int argc, char** argv) {
   if (argc >= 2 && std::string_view(argv[1]) == "bench") return ExecBench(argv + 1);
 
   CLI::App app("Groth16 proofs for circom circuits, on one machine or many.", "proofline");
-  Commands commands;
+  Command command;
   app.set_version_flag("--version", std::string("proofline ") + PROOFLINE_VERSION);
   app.require_subcommand(1);
   app.footer(kFooter);
-  AddProveCommand(app, commands);
-  AddVerifyCommand(app, commands);
-  AddInspectCommand(app, commands);
-  AddCheckCommand(app, commands);
-  AddUpCommand(app, commands);
-  AddCircuitCommand(app, commands);
-  AddSubmitCommand(app, commands);
-  AddWaitCommand(app, commands);
-  AddStatusCommand(app, commands);
-  AddCancelCommand(app, commands);
+  AddProve(app, command);
+  AddVerify(app, command);
+  AddInspect(app, command);
+  AddCheck(app, command);
+  AddUp(app, command);
+  AddCircuit(app, command);
+  AddSubmit(app, command);
+  AddWait(app, command);
+  AddStatus(app, command);
+  AddCancel(app, command);
   app.add_subcommand("bench", "measurements and test keys (runs proofline-bench)");
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);
@@ -107,7 +107,7 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return UsageError(app, error);
   }
-  return RunSelected(commands);
+  return RunSelected(command);
 }
 
 }  // namespace

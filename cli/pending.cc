@@ -3,15 +3,15 @@
 
 namespace proofline::cli {
 
-void AddInspectCommand(CLI::App&, Commands&) {}
-void AddVerifyCommand(CLI::App&, Commands&) {}
-void AddCheckCommand(CLI::App&, Commands&) {}
-void AddProveCommand(CLI::App&, Commands&) {}
-void AddUpCommand(CLI::App&, Commands&) {}
-void AddCircuitCommand(CLI::App&, Commands&) {}
-void AddSubmitCommand(CLI::App&, Commands&) {}
-void AddWaitCommand(CLI::App&, Commands&) {}
-void AddStatusCommand(CLI::App&, Commands&) {}
-void AddCancelCommand(CLI::App&, Commands&) {}
+void AddInspect(CLI::App&, Command&) {}
+void AddVerify(CLI::App&, Command&) {}
+void AddCheck(CLI::App&, Command&) {}
+void AddProve(CLI::App&, Command&) {}
+void AddUp(CLI::App&, Command&) {}
+void AddCircuit(CLI::App&, Command&) {}
+void AddSubmit(CLI::App&, Command&) {}
+void AddWait(CLI::App&, Command&) {}
+void AddStatus(CLI::App&, Command&) {}
+void AddCancel(CLI::App&, Command&) {}
 
 }  // namespace proofline::cli

@@ -60,7 +60,7 @@ struct Sha256Options {
   std::string seed = "proofline";
 };
 Result<Circuit> MakeSha256Circuit(CurveId curve, const Sha256Options& options);
-// An upper bound; the zeros among the constants (padding, initial state) save a percent or two.
+// An upper bound; the zeros among the constants (padding, initial state) save a few percent.
 uint64_t Sha256ConstraintsAtMost(const Sha256Options& options);
 // The message that MakeSha256Circuit hashes: SeededStream(seed, "sha256 message").
 Result<std::vector<uint8_t>> Sha256Message(const Sha256Options& options);

@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <string>
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include "core/base/secret.h"
+#include "core/curve/curve.h"
+#include "core/curve/msm.h"
+#include "core/groth16/prove.h"
+#include "core/poly/ntt.h"
+
+namespace proofline {
+namespace {
+
+class StageClock {
+ public:
+  explicit StageClock(const StageObserver& observer) : observer_(observer) {}
+  // The time since the previous call (or construction) was `stage`.
+  void Done(std::string_view stage) {
+    auto now = std::chrono::steady_clock::now();
+    if (observer_) observer_(stage, std::chrono::duration_cast<std::chrono::nanoseconds>(now - start_).count());
+    start_ = std::chrono::steady_clock::now();
+  }
+
+ private:
+  const StageObserver& observer_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+Status CheckSizes(const ProvingKeyView& key, ByteSpan witness, ByteSpan rows_a, ByteSpan rows_b) {
+  auto check = [](std::string_view what, size_t found, size_t expected) {
+    if (found == expected) return OkStatus();
+    return Status(ErrorCode::kMismatch, std::string(what) + " has " + std::to_string(found) + " bytes, the key needs " +
+                                            std::to_string(expected));
+  };
+  PL_RETURN_IF_ERROR(check("the witness", witness.size(), size_t{key.n_vars} * kFrBytes));
+  PL_RETURN_IF_ERROR(check("the vector A.z", rows_a.size(), size_t{key.domain()} * kFrBytes));
+  return check("the vector B.z", rows_b.size(), size_t{key.domain()} * kFrBytes);
+}
+
+// Fn(first, last) over disjoint ranges of [0, n).
+template <class Fn>
+void ForRanges(size_t n, const Fn& fn) {
+  tbb::parallel_for(tbb::blocked_range<size_t>(0, n, 1024),
+                    [&](const tbb::blocked_range<size_t>& range) { fn(range.begin(), range.end()); });
+}
+
+template <class Curve>
+class Prover {
+  using Fr = typename Curve::Fr;
+  using Fq = typename Curve::Fq;
+  using Fq2 = typename Curve::Fq2;
+
+ public:
+  Prover(const ProvingKeyView& key, ByteSpan witness, const Blinding& blinding, const StageObserver& observer)
+      : key_(key), witness_(witness), r_(LoadScalar(blinding.r)), s_(LoadScalar(blinding.s)), clock_(observer) {}
+
+  Proof Run(ByteSpan rows_a, ByteSpan rows_b) {
+    // h first: its vectors are the largest thing here and are gone before the points are read.
+    SecretBuffer<Fr> h = Quotient(rows_a, rows_b);
+    clock_.Done("ntt");
+    ByteSpan h_bytes(reinterpret_cast<const uint8_t*>(h.data()), h.size() * sizeof(Fr));
+    Xyzz<Fq> h_sum = Msm<Fr, Fq>(key_.h, h_bytes);
+    clock_.Done("msm_h");
+    h.Reset();
+
+    // A = alpha + sum w_i A_i + r delta
+    Xyzz<Fq> a = Blinded(Msm<Fr, Fq>(key_.a, witness_), key_.alpha1, key_.delta1, r_.get());
+    clock_.Done("msm_a");
+    // B = beta + sum w_i B_i + s delta, in G1 for C and in G2 for the proof
+    Xyzz<Fq> b1 = Blinded(Msm<Fr, Fq>(key_.b1, witness_), key_.beta1, key_.delta1, s_.get());
+    clock_.Done("msm_b1");
+    Xyzz<Fq2> b2 = Blinded(Msm<Fr, Fq2>(key_.b2, witness_), key_.beta2, key_.delta2, s_.get());
+    clock_.Done("msm_b2");
+    // C = sum over the private signals w_i C_i + sum h_j H_j + s A + r B - r s delta
+    Xyzz<Fq> c = Msm<Fr, Fq>(key_.c, witness_.subspan((size_t{key_.n_public} + 1) * kFrBytes));
+    clock_.Done("msm_c");
+    c.Add(h_sum);
+    c.Add(Times(a, s_.get()));
+    c.Add(Times(b1, r_.get()));
+    c.Add(Times(Xyzz<Fq>::FromAffine(Affine<Fq>::Load(key_.delta1.data())), -(r_.get() * s_.get())));
+
+    Proof proof;
+    proof.curve = Curve::kId;
+    proof.a = ToPoint(a.ToAffine());
+    proof.b = ToPoint(b2.ToAffine());
+    proof.c = ToPoint(c.ToAffine());
+    clock_.Done("assemble");
+    return proof;
+  }
+
+ private:
+  // The values of a*b - c on the odd coset, canonical, where c interpolates a*b on the domain: the scalars of key.h.
+  SecretBuffer<Fr> Quotient(ByteSpan rows_a, ByteSpan rows_b) {
+    const size_t n = key_.domain();
+    const NttPlan<Fr> plan(static_cast<int>(key_.log2_domain));
+    auto row = [](ByteSpan rows, size_t i) { return Fr::LoadMont(rows.data() + i * kFrBytes); };
+    auto load = [&](SecretBuffer<Fr>& to, ByteSpan rows) {
+      ForRanges(n, [&](size_t first, size_t last) {
+        for (size_t i = first; i < last; ++i) to[i] = row(rows, i);
+      });
+    };
+
+    SecretBuffer<Fr> a(n), b(n);
+    load(a, rows_a);
+    plan.ExtendToOddCoset(a.span());
+    load(b, rows_b);
+    plan.ExtendToOddCoset(b.span());
+    // b's vector is needed no more once a holds a*b, so c takes its place.
+    ForRanges(n, [&](size_t first, size_t last) {
+      for (size_t i = first; i < last; ++i) {
+        a[i] *= b[i];
+        b[i] = row(rows_a, i) * row(rows_b, i);
+      }
+    });
+    plan.ExtendToOddCoset(b.span());
+    ForRanges(n, [&](size_t first, size_t last) {
+      for (size_t i = first; i < last; ++i) a[i] = (a[i] - b[i]).ToCanon();
+    });
+    return a;
+  }
+
+  static Secret<Fr> LoadScalar(const FrCanonical& bytes) {
+    Secret<Fr> x;
+    x.get() = Fr::LoadCanon(bytes.data());
+    return x;
+  }
+
+  template <class F>
+  static Xyzz<F> Times(const Xyzz<F>& p, const Fr& k) {
+    Secret<Fr> canon;
+    canon.get() = k.ToCanon();
+    return ScalarMul(p, std::span<const uint64_t>(canon.get().limbs));
+  }
+
+  // sum + base + k delta
+  template <class F>
+  static Xyzz<F> Blinded(Xyzz<F> sum, ByteSpan base, ByteSpan delta, const Fr& k) {
+    sum.AddMixed(Affine<F>::Load(base.data()));
+    sum.Add(Times(Xyzz<F>::FromAffine(Affine<F>::Load(delta.data())), k));
+    return sum;
+  }
+
+  static G1Point ToPoint(const Affine<Fq>& p) {
+    G1Point out;
+    out.infinity = p.IsInfinity();
+    p.x.StoreCanon(out.x.data());
+    p.y.StoreCanon(out.y.data());
+    return out;
+  }
+  static G2Point ToPoint(const Affine<Fq2>& p) {
+    G2Point out;
+    out.infinity = p.IsInfinity();
+    p.x.c0.StoreCanon(out.x0.data());
+    p.x.c1.StoreCanon(out.x1.data());
+    p.y.c0.StoreCanon(out.y0.data());
+    p.y.c1.StoreCanon(out.y1.data());
+    return out;
+  }
+
+  const ProvingKeyView& key_;
+  ByteSpan witness_;
+  Secret<Fr> r_, s_;
+  StageClock clock_;
+};
+
+}  // namespace
+
+template <class Curve>
+Result<Proof> ProveCpu(const ProvingKeyView& key, ByteSpan witness, ByteSpan rows_a, ByteSpan rows_b,
+                       const Blinding& blinding, const StageObserver& observer) {
+  PL_RETURN_IF_ERROR(CheckSizes(key, witness, rows_a, rows_b));
+  try {
+    return Prover<Curve>(key, witness, blinding, observer).Run(rows_a, rows_b);
+  } catch (const std::bad_alloc&) {
+    return Status(ErrorCode::kResource, "not enough memory to prove over a domain of " + std::to_string(key.domain()),
+                  {}, "free memory or prove fewer partitions at a time");
+  }
+}
+
+#define PROOFLINE_INSTANTIATE_PROVE(CurveT)                                                                  \
+  template Result<Proof> ProveCpu<CurveT>(const ProvingKeyView&, ByteSpan, ByteSpan, ByteSpan, const Blinding&, \
+                                          const StageObserver&)
+
+PROOFLINE_INSTANTIATE_PROVE(Bn254<PortableArith>);
+PROOFLINE_INSTANTIATE_PROVE(Bn254<AdxArith>);
+PROOFLINE_INSTANTIATE_PROVE(Bls12381<PortableArith>);
+PROOFLINE_INSTANTIATE_PROVE(Bls12381<AdxArith>);
+
+}  // namespace proofline

@@ -1,20 +1,21 @@
-// The processor-specific multiplication: AdxArith has PortableArith's interface and gives the same bytes. This file is the only
-// one that knows the processor; algorithms name an Arith and are compiled once for each.
+// Which multiplication runs where. AdxArith gives the bytes of PortableArith, faster, on processors that have it. This file is the only
+// one that knows the processor: algorithms name an Arith, are compiled once for each, and are chosen once, at run time.
 #pragma once
 
 #include "core/field/fp.h"
+
+#if defined(__x86_64__)
+#include "core/field/adx.h"
+#endif
 
 namespace proofline {
 
 // True if this processor (and build) can run AdxArith: BMI2 and ADX by cpuid.
 bool CpuHasAdx();
 
-// Only to be run where CpuHasAdx().
-struct AdxArith {
-  template <class M>
-  static inline void MulMont(uint64_t* r, const uint64_t* a, const uint64_t* b) {
-    PortableArith::MulMont<M>(r, a, b);
-  }
-};
+#if !defined(__x86_64__)
+// So that every machine compiles the same code; CpuHasAdx() is false here and nothing chooses it.
+struct AdxArith : PortableArith {};
+#endif
 
 }  // namespace proofline

@@ -10,8 +10,11 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "core/base/bytes.h"
+#include "core/field/inverse.h"
+#include "core/field/limbs.h"
 #include "core/field/moduli.h"
 
 namespace proofline {
@@ -19,13 +22,6 @@ namespace proofline {
 using uint128 = unsigned __int128;
 
 namespace field_detail {
-
-// -p^-1 mod 2^64 by Newton iteration.
-constexpr uint64_t NegInverse(uint64_t p0) {
-  uint64_t inv = 1;
-  for (int i = 0; i < 6; ++i) inv *= 2 - p0 * inv;
-  return 0 - inv;
-}
 
 template <size_t N>
 constexpr bool Less(const std::array<uint64_t, N>& a, const std::array<uint64_t, N>& b) {
@@ -66,7 +62,7 @@ struct PortableArith {
   template <class M>
   static inline void MulMont(uint64_t* r, const uint64_t* a, const uint64_t* b) {
     constexpr int N = M::kLimbs;
-    constexpr uint64_t n0 = field_detail::NegInverse(M::kValue[0]);
+    constexpr uint64_t n0 = NegInverse(M::kValue[0]);
     uint64_t t[N + 1] = {};
     for (int i = 0; i < N; ++i) {
       uint128 c = (uint128)a[0] * b[i] + t[0];
@@ -85,6 +81,39 @@ struct PortableArith {
     ReduceOnce<M>(r, t);
   }
 
+  // r = a + b, a - b mod p, all fully reduced. r may alias a or b.
+  template <class M>
+  static inline void Add(uint64_t* r, const uint64_t* a, const uint64_t* b) {
+    constexpr int N = M::kLimbs;
+    uint64_t t[N];
+    uint64_t carry = 0;
+    for (int i = 0; i < N; ++i) {
+      uint128 s = (uint128)a[i] + b[i] + carry;
+      t[i] = (uint64_t)s;
+      carry = (uint64_t)(s >> 64);
+    }
+    ReduceOnce<M>(r, t);
+  }
+  template <class M>
+  static inline void Sub(uint64_t* r, const uint64_t* a, const uint64_t* b) {
+    constexpr int N = M::kLimbs;
+    uint64_t t[N];
+    uint64_t borrow = 0;
+    for (int i = 0; i < N; ++i) {
+      uint128 d = (uint128)a[i] - b[i] - borrow;
+      t[i] = (uint64_t)d;
+      borrow = (uint64_t)(d >> 64) & 1;
+    }
+    uint64_t mask = 0 - borrow;
+    uint64_t carry = 0;
+    for (int i = 0; i < N; ++i) {
+      uint128 s = (uint128)t[i] + (M::kValue[i] & mask) + carry;
+      r[i] = (uint64_t)s;
+      carry = (uint64_t)(s >> 64);
+    }
+  }
+
+ private:
   // r = t - p if t >= p else t, for t < 2p.
   template <class M>
   static inline void ReduceOnce(uint64_t* r, const uint64_t* t) {
@@ -108,6 +137,7 @@ struct Fp {
   static constexpr size_t kBytes = kLimbs * 8;
   static constexpr std::array<uint64_t, kLimbs> kR = field_detail::PowerOfTwoMod(64 * kLimbs, M::kValue);
   static constexpr std::array<uint64_t, kLimbs> kR2 = field_detail::PowerOfTwoMod(128 * kLimbs, M::kValue);
+  static constexpr std::array<uint64_t, kLimbs> kR3 = field_detail::PowerOfTwoMod(192 * kLimbs, M::kValue);
 
   uint64_t limbs[kLimbs];
 
@@ -160,38 +190,29 @@ struct Fp {
     return r;
   }
   friend Fp operator+(const Fp& a, const Fp& b) {
-    uint64_t t[kLimbs];
-    uint64_t carry = 0;
-    for (int i = 0; i < kLimbs; ++i) {
-      uint128 s = (uint128)a.limbs[i] + b.limbs[i] + carry;
-      t[i] = (uint64_t)s;
-      carry = (uint64_t)(s >> 64);
-    }
     Fp r;
-    PortableArith::ReduceOnce<M>(r.limbs, t);
+    Arith::template Add<M>(r.limbs, a.limbs, b.limbs);
     return r;
   }
   friend Fp operator-(const Fp& a, const Fp& b) {
     Fp r;
-    uint64_t borrow = 0;
-    for (int i = 0; i < kLimbs; ++i) {
-      uint128 d = (uint128)a.limbs[i] - b.limbs[i] - borrow;
-      r.limbs[i] = (uint64_t)d;
-      borrow = (uint64_t)(d >> 64) & 1;
-    }
-    uint64_t mask = 0 - borrow;
-    uint64_t carry = 0;
-    for (int i = 0; i < kLimbs; ++i) {
-      uint128 s = (uint128)r.limbs[i] + (M::kValue[i] & mask) + carry;
-      r.limbs[i] = (uint64_t)s;
-      carry = (uint64_t)(s >> 64);
-    }
+    Arith::template Sub<M>(r.limbs, a.limbs, b.limbs);
     return r;
   }
   Fp operator-() const { return Zero() - *this; }
-  Fp& operator*=(const Fp& b) { return *this = *this * b; }
-  Fp& operator+=(const Fp& b) { return *this = *this + b; }
-  Fp& operator-=(const Fp& b) { return *this = *this - b; }
+  // In place, so that no copy of a value just stored is loaded in wider pieces (which stalls store forwarding).
+  Fp& operator*=(const Fp& b) {
+    Arith::template MulMont<M>(limbs, limbs, b.limbs);
+    return *this;
+  }
+  Fp& operator+=(const Fp& b) {
+    Arith::template Add<M>(limbs, limbs, b.limbs);
+    return *this;
+  }
+  Fp& operator-=(const Fp& b) {
+    Arith::template Sub<M>(limbs, limbs, b.limbs);
+    return *this;
+  }
   Fp Square() const { return *this * *this; }
   Fp Double() const { return *this + *this; }
 
@@ -205,17 +226,32 @@ struct Fp {
     }
     return r;
   }
-  // 1/x by Fermat; 0 for 0.
+  // 1/x; 0 for 0.
   Fp Inverse() const {
-    std::array<uint64_t, kLimbs> e = M::kValue;
-    uint64_t borrow = 2;
-    for (int i = 0; i < kLimbs && borrow; ++i) {
-      uint64_t before = e[i];
-      e[i] -= borrow;
-      borrow = before < borrow ? 1 : 0;
-    }
-    return Pow(e);
+    std::array<uint64_t, kLimbs> raw;
+    for (int i = 0; i < kLimbs; ++i) raw[i] = limbs[i];
+    // (x R)^-1 R^3 / R = x^-1 R
+    return FromRaw(InvertModulo<M>(raw)) * FromRaw(kR3);
   }
+  // The same as x^(p-2).
+  Fp InverseFermat() const { return Pow(LimbsSub(M::kValue, 2)); }
 };
+
+// x[i] = 1 / x[i], zeros stay 0; one inversion in all (Montgomery's trick). `scratch` has room for x.size() elements.
+template <class F>
+void BatchInvert(std::span<F> x, std::span<F> scratch) {
+  F product = F::One();
+  for (size_t i = 0; i < x.size(); ++i) {
+    scratch[i] = product;
+    if (!x[i].IsZero()) product *= x[i];
+  }
+  F inverse = product.Inverse();
+  for (size_t i = x.size(); i-- > 0;) {
+    if (x[i].IsZero()) continue;
+    F next = inverse * x[i];
+    x[i] = inverse * scratch[i];
+    inverse = next;
+  }
+}
 
 }  // namespace proofline

@@ -7,6 +7,13 @@
 
 namespace proofline {
 
+// -p^-1 mod 2^64 by Newton iteration.
+constexpr uint64_t NegInverse(uint64_t p0) {
+  uint64_t inv = 1;
+  for (int i = 0; i < 6; ++i) inv *= 2 - p0 * inv;
+  return 0 - inv;
+}
+
 // x - k. Precondition: x >= k.
 template <size_t N>
 constexpr std::array<uint64_t, N> LimbsSub(std::array<uint64_t, N> x, uint64_t k) {

@@ -189,10 +189,8 @@ void Writer::Open(char bracket) {
 
 void Writer::Close(char bracket) {
   --depth_;
-  if (!empty_) {
-    out_ += '\n';
-    out_.append(depth_, ' ');
-  }
+  out_ += '\n';  // also in an empty array: "[\n]" is what snarkjs's file holds
+  out_.append(depth_, ' ');
   out_ += bracket;
   empty_ = false;
 }

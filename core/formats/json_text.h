@@ -35,7 +35,7 @@ Result<FrCanonical> ReadFr(const Json& value, std::string_view path, std::string
 Result<G1Point> ReadG1(const Json& value, std::string_view path, std::string_view name, CurveId curve);
 Result<G2Point> ReadG2(const Json& value, std::string_view path, std::string_view name, CurveId curve);
 
-// Builds what JSON.stringify(value, null, 1) prints: one space for each level, a new line for each element, no new line at the end.
+// Builds what snarkjs's command line writes: one space for each level, a new line for each element, no new line at the end.
 class Writer {
  public:
   void OpenObject() { Open('{'); }

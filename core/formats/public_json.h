@@ -1,4 +1,4 @@
-// public.json as snarkjs writes it: an array of decimal strings, the public signals in order; [] without any.
+// public.json as snarkjs writes it: an array of decimal strings, the public signals in order; an empty array without any.
 #pragma once
 
 #include <span>

@@ -24,12 +24,6 @@ constexpr Magic kMagics[] = {
     {FileKind::kWasm, std::string_view("\0asm", 4), 0},
 };
 
-uint32_t VersionOf(FileKind kind) {
-  for (const Magic& m : kMagics)
-    if (m.kind == kind) return m.version;
-  return 0;
-}
-
 Status WrongKind(ByteSpan bytes, std::string_view name, FileKind found, FileKind expected) {
   std::string_view want = FileKindName(expected);
   if (found == FileKind::kEmpty)
@@ -71,6 +65,12 @@ std::string_view FileKindName(FileKind kind) {
   return "unknown kind of file";
 }
 
+uint32_t FileVersion(FileKind kind) {
+  for (const Magic& m : kMagics)
+    if (m.kind == kind) return m.version;
+  return 0;
+}
+
 Result<SectionFile> SectionFile::Parse(ByteSpan bytes, std::string_view name, FileKind kind) {
   FileKind found = DetectFileKind(bytes);
   if (found != kind) return WrongKind(bytes, name, found, kind);
@@ -82,9 +82,9 @@ Result<SectionFile> SectionFile::Parse(ByteSpan bytes, std::string_view name, Fi
   file.bytes_ = bytes;
   file.name_ = name;
   file.version_ = LoadLe<uint32_t>(&bytes[4]);
-  if (file.version_ != VersionOf(kind))
+  if (file.version_ != FileVersion(kind))
     return Status(ErrorCode::kInvalidFile,
-                  StrCat(name, ": ", FileKindName(kind), " version is ", file.version_, ", expected ", VersionOf(kind)));
+                  StrCat(name, ": ", FileKindName(kind), " version is ", file.version_, ", expected ", FileVersion(kind)));
   uint32_t count = LoadLe<uint32_t>(&bytes[8]);
   if (count > kMaxSections)
     return Status(ErrorCode::kInvalidFile, StrCat(name, ": has ", count, " sections, expected at most ", kMaxSections), {}, kRemedy);

@@ -20,6 +20,8 @@ enum class FileKind : uint8_t { kUnknown, kEmpty, kZkey, kWtns, kR1cs, kPtau, kW
 FileKind DetectFileKind(ByteSpan bytes);
 // "zkey", "wtns", ..., "empty file", "unknown kind of file".
 std::string_view FileKindName(FileKind kind);
+// The version of a section file that is read and written.
+uint32_t FileVersion(FileKind kind);
 
 struct Section {
   uint32_t type = 0;

@@ -58,15 +58,21 @@ Status BindAndPopulate(int fd, uint64_t bytes, uint32_t node, bool huge) {
   return status;
 }
 
+Status CheckAvailable(uint64_t wanted, uint64_t slot_bytes) {
+  uint64_t available = AvailableMemoryBytes();
+  if (available >= wanted + kReserveBytes) return OkStatus();
+  return Status(ErrorCode::kResource,
+                "no memory for a slot of " + Mib(slot_bytes) + ": " + Mib(wanted) + " are wanted, " + Mib(available) +
+                    " are available and " + Mib(kReserveBytes) + " of them are kept free",
+                "", "Ask for fewer or smaller slots, or give the host more memory.");
+}
+
+// In steps, since others may take memory while this goes on, and running out would be the kernel's choice of a victim.
 Status Allocate(int fd, uint64_t bytes) {
+  PL_RETURN_IF_ERROR(CheckAvailable(bytes, bytes));
   for (uint64_t at = 0; at < bytes; at += kStepBytes) {
     uint64_t step = std::min(kStepBytes, bytes - at);
-    uint64_t available = AvailableMemoryBytes();
-    if (available < step + kReserveBytes)
-      return Status(ErrorCode::kResource,
-                    "no memory for a slot of " + Mib(bytes) + ": " + Mib(at) + " are there, " + Mib(available) +
-                        " are left on the host and " + Mib(kReserveBytes) + " of them are kept free",
-                    "", "Ask for fewer or smaller slots, or give the host more memory.");
+    if (at > 0) PL_RETURN_IF_ERROR(CheckAvailable(step, bytes));
     if (fallocate(fd, 0, static_cast<off_t>(at), static_cast<off_t>(step)) != 0)
       return SystemError("allocating " + Mib(step) + " of slot memory");
   }

@@ -2,7 +2,7 @@
 // process has ended; only then may a slot that it owned be used again.
 #pragma once
 
-#include "core/base/fd.h"
+#include "core/base/unique_fd.h"
 #include "core/base/status.h"
 
 namespace proofline::shm {

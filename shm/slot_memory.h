@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/fd.h"
+#include "core/base/unique_fd.h"
 #include "core/base/status.h"
 #include "shm/mapping.h"
 #include "shm/slot.h"

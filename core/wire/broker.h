@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/fd.h"
+#include "core/base/unique_fd.h"
 #include "core/base/status.h"
 #include "core/wire/codec.h"
 

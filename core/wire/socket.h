@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/fd.h"
+#include "core/base/unique_fd.h"
 #include "core/base/status.h"
 #include "core/wire/codec.h"
 

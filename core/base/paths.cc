@@ -33,11 +33,14 @@ Status CheckSocketPaths(const StackPaths& paths) {
                 {}, "choose a shorter directory with --state");
 }
 
-Result<StackPaths> ResolvePaths(std::string_view state_flag) {
+Result<StackPaths> ResolvePaths(std::string_view state_flag, std::string_view configured_state, std::string_view configured_run) {
   StackPaths paths;
   if (!state_flag.empty()) {
     paths.state_dir = AbsolutePath(state_flag);
     paths.run_dir = paths.state_dir + "/run";
+  } else if (Env("STATE_DIRECTORY").empty() && !configured_state.empty()) {
+    paths.state_dir = AbsolutePath(configured_state);
+    paths.run_dir = configured_run.empty() ? paths.state_dir + "/run" : AbsolutePath(configured_run);
   } else {
     std::string state = Env("STATE_DIRECTORY");
     if (state.empty()) {
@@ -51,6 +54,7 @@ Result<StackPaths> ResolvePaths(std::string_view state_flag) {
     }
     paths.state_dir = AbsolutePath(state);
     std::string run = Env("RUNTIME_DIRECTORY");
+    if (run.empty() && !configured_run.empty()) run = AbsolutePath(configured_run);
     if (run.empty() && !Env("XDG_RUNTIME_DIR").empty()) run = Env("XDG_RUNTIME_DIR") + "/proofline";
     paths.run_dir = run.empty() ? paths.state_dir + "/run" : AbsolutePath(run);
   }

@@ -2,6 +2,7 @@
 //
 //   --state DIR given          files in DIR, sockets in DIR/run
 //   under systemd              $STATE_DIRECTORY, $RUNTIME_DIRECTORY (/var/lib/proofline, /run/proofline)
+//   configuration file         its state_dir; its run_dir, else run/ in the state directory
 //   else                       $XDG_STATE_HOME/proofline (or ~/.local/state/proofline),
 //                              $XDG_RUNTIME_DIR/proofline (or run/ in the state directory)
 #pragma once
@@ -27,7 +28,7 @@ struct StackPaths {
 
 // `state_flag` empty: the defaults above. Reads the environment; touches no file. kUsage when no directory can be named (no HOME)
 // or when a socket's path would be longer than the kernel takes (107 bytes).
-Result<StackPaths> ResolvePaths(std::string_view state_flag);
+Result<StackPaths> ResolvePaths(std::string_view state_flag, std::string_view configured_state = {}, std::string_view configured_run = {});
 // The check alone, for directories that come from a configuration file.
 Status CheckSocketPaths(const StackPaths& paths);
 // An absolute path without "." parts; relative ones are taken from the current directory. Does not resolve links.

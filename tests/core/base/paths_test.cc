@@ -35,6 +35,16 @@ TEST_F(PathsTest, DefaultsAndFallBacks) {
   EXPECT_EQ(ResolvePaths("")->run_dir, "/run/proofline");
 }
 
+TEST_F(PathsTest, AConfigurationFileComesAfterFlagAndServiceManager) {
+  setenv("XDG_RUNTIME_DIR", "/r", 1);
+  EXPECT_EQ(ResolvePaths("", "/c", "")->state_dir, "/c");
+  EXPECT_EQ(ResolvePaths("", "/c", "")->run_dir, "/c/run");
+  EXPECT_EQ(ResolvePaths("", "/c", "/cr")->run_dir, "/cr");
+  EXPECT_EQ(ResolvePaths("/f", "/c", "/cr")->run_dir, "/f/run");
+  setenv("STATE_DIRECTORY", "/var/lib/proofline", 1);
+  EXPECT_EQ(ResolvePaths("", "/c", "")->state_dir, "/var/lib/proofline");
+}
+
 TEST_F(PathsTest, NoHomeIsRefused) {
   unsetenv("HOME");
   EXPECT_EQ(ResolvePaths("").status().code(), ErrorCode::kUsage);

@@ -15,6 +15,7 @@
 #include "core/field/arith.h"
 #include "core/field/fp.h"
 #include "core/field/fq2.h"
+#include "core/field/fq6.h"
 #include "core/field/hex.h"
 #include "core/field/limbs.h"
 #include "core/field/moduli.h"
@@ -57,17 +58,16 @@ struct Bn254 {
   using Fr = Fp<Bn254FrModulus, Arith>;
   using Fq = Fp<Bn254FqModulus, Arith>;
   using Fq2 = proofline::Fq2<Fq>;
+  using Xi = Bn254Xi<Fq2>;  // the non-residue of the tower
   using G1 = Affine<Fq>;
   using G2 = Affine<Fq2>;
   static constexpr CurveId kId = CurveId::kBn254;
   // q, r and the trace are polynomials in x: q = 36x^4 + 36x^3 + 24x^2 + 6x + 1, r = q - 6x^2.
   static constexpr uint64_t kX = 0x44e992b44a6909f1;
 
-  // The non-residue of the tower: Fq6 = Fq2[v] / (v^3 - xi), and the twist E' is y^2 = x^3 + b / xi.
-  static Fq2 Xi() { return {Fq::FromU64(9), Fq::One()}; }
   static Fq B1() { return Fq::FromU64(3); }
   static Fq2 B2() {
-    static const Fq2 b2 = Xi().Inverse().Scale(B1());
+    static const Fq2 b2 = Xi::Value().Inverse().Scale(B1());
     return b2;
   }
   static G1 Generator1() { return {Fq::One(), Fq::FromU64(2)}; }
@@ -84,8 +84,8 @@ struct Bn254 {
   }
   // D-type twist: cx = xi^((q-1)/3), cy = xi^((q-1)/2).
   static const curve_detail::Psi<Fq2>& PsiMap() {
-    static const curve_detail::Psi<Fq2> psi{Xi().Pow(LimbsDiv(LimbsSub(Bn254FqModulus::kValue, 1), 3)),
-                                            Xi().Pow(LimbsDiv(LimbsSub(Bn254FqModulus::kValue, 1), 2))};
+    static const curve_detail::Psi<Fq2> psi{Xi::Value().Pow(LimbsDiv(LimbsSub(Bn254FqModulus::kValue, 1), 3)),
+                                            Xi::Value().Pow(LimbsDiv(LimbsSub(Bn254FqModulus::kValue, 1), 2))};
     return psi;
   }
 };
@@ -96,14 +96,13 @@ struct Bls12381 {
   using Fr = Fp<Bls12381FrModulus, Arith>;
   using Fq = Fp<Bls12381FqModulus, Arith>;
   using Fq2 = proofline::Fq2<Fq>;
+  using Xi = Bls12381Xi<Fq2>;  // the non-residue of the tower
   using G1 = Affine<Fq>;
   using G2 = Affine<Fq2>;
   static constexpr CurveId kId = CurveId::kBls12381;
   // z = -kAbsZ; r = z^4 - z^2 + 1, q = (z - 1)^2 r / 3 + z.
   static constexpr uint64_t kAbsZ = 0xd201000000010000;
 
-  // The non-residue of the tower; the twist E' is y^2 = x^3 + b xi.
-  static Fq2 Xi() { return {Fq::One(), Fq::One()}; }
   static Fq B1() { return Fq::FromU64(4); }
   static Fq2 B2() { return {B1(), B1()}; }
   static G1 Generator1();
@@ -125,8 +124,8 @@ struct Bls12381 {
   }
   // M-type twist: cx = xi^-((q-1)/3), cy = xi^-((q-1)/2).
   static const curve_detail::Psi<Fq2>& PsiMap() {
-    static const curve_detail::Psi<Fq2> psi{Xi().Pow(LimbsDiv(LimbsSub(Bls12381FqModulus::kValue, 1), 3)).Inverse(),
-                                            Xi().Pow(LimbsDiv(LimbsSub(Bls12381FqModulus::kValue, 1), 2)).Inverse()};
+    static const curve_detail::Psi<Fq2> psi{Xi::Value().Pow(LimbsDiv(LimbsSub(Bls12381FqModulus::kValue, 1), 3)).Inverse(),
+                                            Xi::Value().Pow(LimbsDiv(LimbsSub(Bls12381FqModulus::kValue, 1), 2)).Inverse()};
     return psi;
   }
 };

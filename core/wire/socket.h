@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/fd.h"
 #include "core/base/status.h"
+#include "core/base/unique_fd.h"
 #include "core/wire/codec.h"
 
 namespace proofline::wire {

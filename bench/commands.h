@@ -1,0 +1,10 @@
+// The sub-commands of proofline-bench. Their shape is that of cli/command.h: each adds itself to the parser and stores what has to run.
+#pragma once
+
+#include "cli/command.h"
+
+namespace proofline::bench {
+
+void AddCompare(CLI::App& app, cli::Command& command);
+
+}  // namespace proofline::bench

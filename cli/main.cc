@@ -8,6 +8,7 @@
 
 #include "cli/child.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 
 namespace proofline::cli {
 namespace {
@@ -54,6 +55,10 @@ int RunSelected(const Command& command) {
   // A full disk behind stdout must not look like success.
   if (status.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout)))
     status = Status(ErrorCode::kIo, "cannot write to the standard output", strerror(errno), "free space on the device, or send the output elsewhere");
+  if (const int number = InterruptGuard::signal()) {
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+  }
   if (status.ok()) return 0;
   std::fflush(stdout);
   PrintError(status);
@@ -80,7 +85,6 @@ int Main(int argc, char** argv) {
   Command command;
   app.set_version_flag("--version", std::string("proofline ") + PROOFLINE_VERSION);
   app.require_subcommand(1);
-  app.footer(kFooter);
   AddProve(app, command);
   AddVerify(app, command);
   AddInspect(app, command);
@@ -92,6 +96,7 @@ int Main(int argc, char** argv) {
   AddStatus(app, command);
   AddCancel(app, command);
   app.add_subcommand("bench", "measurements and test keys (runs proofline-bench)");
+  app.footer(kFooter);  // last: sub-commands inherit what is there when they are made
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);
     return kUsageExit;

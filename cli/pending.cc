@@ -6,12 +6,6 @@ namespace proofline::cli {
 void AddInspect(CLI::App&, Command&) {}
 void AddVerify(CLI::App&, Command&) {}
 void AddCheck(CLI::App&, Command&) {}
-void AddProve(CLI::App&, Command&) {}
-void AddUp(CLI::App&, Command&) {}
 void AddCircuit(CLI::App&, Command&) {}
-void AddSubmit(CLI::App&, Command&) {}
-void AddWait(CLI::App&, Command&) {}
-void AddStatus(CLI::App&, Command&) {}
-void AddCancel(CLI::App&, Command&) {}
 
 }  // namespace proofline::cli

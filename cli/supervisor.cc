@@ -66,7 +66,8 @@ Result<std::unique_ptr<Supervisor>> Supervisor::Start(SupervisorOptions options)
   PL_ASSIGN_OR_RETURN(supervisor->notify_, NotifySocket::Open(supervisor->options_.notify_path));
   supervisor->wake_event_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   supervisor->failure_event_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!supervisor->wake_event_ || !supervisor->failure_event_)
+  supervisor->ready_event_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!supervisor->wake_event_ || !supervisor->ready_event_ || !supervisor->failure_event_)
     return Status(ErrorCode::kResource, "cannot make an eventfd", strerror(errno), "raise the limit of open files");
   // The thread must not take signals that the program's main thread waits for.
   sigset_t all, before;
@@ -174,6 +175,7 @@ void Supervisor::HandleNotification(Notification& notification) {
     std::lock_guard lock(mutex_);
     sender->ready = true;
     sender->early_deaths = 0;
+    if (AllReady()) Ring(ready_event_.get());
     changed_.notify_all();
   }
 }
@@ -252,6 +254,10 @@ int Supervisor::NextTimeoutMs() const {
   return static_cast<int>(std::clamp<int64_t>(left, 0, 60000));
 }
 
+bool Supervisor::AllReady() const {
+  return std::all_of(programs_.begin(), programs_.end(), [](const auto& p) { return p->ready; });
+}
+
 void Supervisor::Fail(Status status) {
   {
     std::lock_guard lock(mutex_);
@@ -264,8 +270,7 @@ void Supervisor::Fail(Status status) {
 
 Status Supervisor::WaitReady(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  const auto all_ready = [&] { return std::all_of(programs_.begin(), programs_.end(), [](const auto& p) { return p->ready; }); };
-  const bool done = changed_.wait_for(lock, timeout, [&] { return !failure_.ok() || all_ready(); });
+  const bool done = changed_.wait_for(lock, timeout, [&] { return !failure_.ok() || AllReady(); });
   if (!failure_.ok()) return failure_;
   if (done) return OkStatus();
   std::string waiting;

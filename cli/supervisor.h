@@ -62,6 +62,8 @@ class Supervisor {
 
   // Until every program has said READY=1, the stack failed or the time is over.
   Status WaitReady(std::chrono::milliseconds timeout);
+  // Readable from the moment every program has been ready at the same time.
+  int ready_fd() const { return ready_event_.get(); }
   // Readable from the moment the stack has failed (a program that will not be restarted has ended).
   int failure_fd() const { return failure_event_.get(); }
   bool failed() const { return failed_.load(std::memory_order_acquire); }
@@ -86,6 +88,7 @@ class Supervisor {
   void HandleExit(Program& program);
   void HandleTimers();
   int NextTimeoutMs() const;
+  bool AllReady() const;
   void Fail(Status status);
   void ShutDown();
   std::string OutputTail(const Program& program) const;
@@ -93,7 +96,7 @@ class Supervisor {
   SupervisorOptions options_;
   NotifySocket notify_;
   FdStore store_;
-  UniqueFd wake_event_, failure_event_;
+  UniqueFd wake_event_, ready_event_, failure_event_;
   std::vector<std::unique_ptr<Program>> programs_;
 
   mutable std::mutex mutex_;  // guards programs_' ready, pid and restarts, failure_, started_

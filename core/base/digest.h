@@ -1,0 +1,51 @@
+// SHA-256 and HMAC-SHA-256, by OpenSSL.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+
+namespace proofline {
+
+using Digest256 = std::array<uint8_t, 32>;
+
+// Takes any number of pieces; Finish once.
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(const Sha256&) = delete;
+  Sha256& operator=(const Sha256&) = delete;
+  void Update(ByteSpan bytes);
+  Digest256 Finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// RFC 2104 over SHA-256. The key is wiped by the library when this goes.
+class HmacSha256 {
+ public:
+  explicit HmacSha256(ByteSpan key);
+  ~HmacSha256();
+  HmacSha256(const HmacSha256&) = delete;
+  HmacSha256& operator=(const HmacSha256&) = delete;
+  void Update(ByteSpan bytes);
+  Digest256 Finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+Digest256 Sha256Of(ByteSpan bytes);
+// Lower case.
+std::string DigestHex(const Digest256& digest);
+// In time that does not depend on where they differ.
+bool DigestEqual(ByteSpan a, ByteSpan b);
+
+}  // namespace proofline

@@ -1,0 +1,21 @@
+# The thread sanitizer's share: `thread_tests` builds the tests that run threads or processes of ours, and ctest's label `threads` runs them.
+function(proofline_collect_thread_tests)
+  add_custom_target(thread_tests)
+  foreach(folder core/wire shm coordinator synth_worker gpu_worker cli e2e)
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt)
+      set_property(DIRECTORY ${folder} PROPERTY LABELS threads)
+      get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+      if(targets)
+        add_dependencies(thread_tests ${targets})
+      endif()
+    endif()
+  endforeach()
+  foreach(program proofline proofline-coordinator proofline-synth-worker proofline-gpu-worker)
+    if(TARGET ${program})
+      add_dependencies(thread_tests ${program})
+    endif()
+  endforeach()
+endfunction()
+
+# When every folder has been read.
+cmake_language(DEFER CALL proofline_collect_thread_tests)

@@ -1,10 +1,10 @@
 // usage: node judge.mjs --tools DIR --bin DIR --work DIR --circuit NAME --curve bn128|bls12381 [--seed S]
-// Compiles one circuit, makes a key and a witness, and lets snarkjs and Proofline judge each other. README.md lists what is judged.
+// Takes one circuit, makes a key and a witness, and lets snarkjs and Proofline judge each other. README.md lists what is judged.
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
-import {judgeOwnKey, judgeSnarkjsKey} from './lib/judgements.mjs';
+import {judgeCeremonyKey, judgeOwnKey, judgeSnarkjsKey} from './lib/judgements.mjs';
 import {circuits, primes, source} from './lib/circuits.mjs';
 import {Programs} from './lib/programs.mjs';
 import {Random} from './lib/random.mjs';
@@ -24,19 +24,30 @@ console.log(`judging ${options.circuit} on ${options.curve}, seed ${seed} (repea
 const here = path.dirname(fileURLToPath(import.meta.url));
 const work = path.join(options.work, `${options.circuit}.${options.curve}`);
 const programs = new Programs({...options, work, sources: path.join(here, 'circuits')});
-const compiled = programs.compile(options.circuit, source(circuit), options.curve);
-const random = new Random(seed);
-const input = await circuit.input(random, prime, (values) => poseidon5(programs, options.curve, values));
+const input = await circuit.input?.(new Random(seed), prime, (values) => poseidon5(programs, options.curve, values));
 const statement = {
-  ...compiled,
+  ...subject(),
   curve: options.curve,
   seed,
-  witness: makeWitness(programs, compiled.wasm, input, 'witness'),
   expected: circuit.expected?.(input, prime),
   file: (name) => path.join(programs.work, name),
-  json: (name) => JSON.parse(readFileSync(path.join(programs.work, name), 'utf8')),
 };
-programs.snarkjs(['wtns', 'check', compiled.r1cs, statement.witness]);
-judgeOwnKey(programs, statement);
+if (circuit.ceremony) {
+  judgeCeremonyKey(programs, statement, ceremonyFile('zkey'));
+} else {
+  judgeOwnKey(programs, statement);
+}
 if (circuit.small) judgeSnarkjsKey(programs, statement);
 console.log('every judgement agreed');
+
+// The circuit's files and a witness: compiled by circom, made by Proofline itself, or part of a published package.
+function subject() {
+  if (circuit.kind) return programs.ownCircuit(circuit.kind, circuit.log2, options.curve, seed);
+  if (circuit.ceremony) return {witness: makeWitness(programs, ceremonyFile('wasm'), input, 'witness')};
+  const compiled = programs.compile(options.circuit, source(circuit), options.curve, circuit.optimise);
+  return {...compiled, witness: makeWitness(programs, compiled.wasm, input, 'witness')};
+}
+
+function ceremonyFile(extension) {
+  return path.join(programs.tools, 'ceremony/node_modules', `${circuit.ceremony}.${extension}`);
+}

@@ -1,8 +1,10 @@
 import {createHash} from 'node:crypto';
 import {sign, subgroupOrder} from './babyjub.mjs';
 
-// What the judges compile. `file` is a source in circuits/, `main` its instance; input(random, hash5) gives the inputs of one proof and
-// expected(input) the public signals where plain JavaScript knows them. hash5 is circomlib's Poseidon of five values (see judge.mjs).
+// What is judged. Compiled circuits: `file` is a source in circuits/, `main` its instance; input(random, prime, hash5) gives the inputs of
+// one proof and expected(input, prime) the public signals where plain JavaScript knows them. hash5 is circomlib's Poseidon of five values.
+// `small`: also judged with keys that snarkjs makes. `kind`: made by `proofline bench circuit`. `ceremony`: key and witness program
+// come from a package, so there is no .r1cs.
 export const primes = {
   bn128: 21888242871839275222246405745257275088548364400416034343698204186575808495617n,
   bls12381: 52435875175126190479447740508185965837690552500527637822603658699938581184513n,
@@ -44,6 +46,20 @@ async function signedMessage(random, prime, hash5) {
   return Object.fromEntries(Object.entries({ax: key[0], ay: key[1], message, s, r8x: r8[0], r8y: r8[1]}).map(text));
 }
 
+function semaphore(depth) {
+  return {
+    ceremony: `@zk-kit/semaphore-artifacts/semaphore-${depth}`,
+    input: (random, prime) => ({
+      secret: random.below(subgroupOrder).toString(),
+      merkleProofLength: depth,
+      merkleProofIndex: random.below(2n ** BigInt(depth)).toString(),
+      merkleProofSiblings: Array.from({length: depth}, () => random.below(prime).toString()),
+      message: random.below(prime).toString(),
+      scope: random.below(prime).toString(),
+    }),
+  };
+}
+
 export const circuits = {
   multiplier: {
     file: 'multiplier',
@@ -52,7 +68,7 @@ export const circuits = {
     input: (random, prime) => ({a: random.below(prime).toString(), b: random.below(prime).toString()}),
     expected: (input, prime) => [((BigInt(input.a) * BigInt(input.b)) % prime).toString()],
   },
-  membership1: {...membership(1), small: true},
+  membership1: {...membership(1), small: true, optimise: '--O2'},
   membership20: membership(20),
   membership32: membership(32),
   signed_message: {
@@ -66,6 +82,12 @@ export const circuits = {
   preimage256: preimage(256),
   preimage1024: preimage(1024),
   preimage2048: preimage(2048),
+  own_chain: {kind: 'chain', log2: 12},
+  own_bits: {kind: 'bits', log2: 15},
+  own_identity: {kind: 'identity', log2: 12},
+  semaphore1: semaphore(1),
+  semaphore20: semaphore(20),
+  semaphore32: semaphore(32),
 };
 
 export function source({file, main, publicInputs = ''}) {

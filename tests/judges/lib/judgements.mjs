@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
-import {existsSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 
 // snarkjs prints its tables in colour and with a logger's prefix; only the wording is compared.
 const plain = (output) => output.replace(/\x1b\[[0-9;]*m/g, '');
 
 function ourProof(programs, statement, key, name) {
   const files = [statement.file(`${name}.proof.json`), statement.file(`${name}.public.json`)];
-  for (const file of files) rmSync(file, {force: true});
-  const {errors, seconds} = programs.proofline(['prove', key, statement.witness, ...files]);
+  const calldata = statement.file(`${name}.calldata.txt`);
+  for (const file of [...files, calldata]) rmSync(file, {force: true});
+  const {errors, seconds} = programs.proofline(['prove', key, statement.witness, ...files, '--calldata', calldata]);
   console.log(`  proofline prove: ${seconds.toFixed(2)} s`);
+  const {output} = programs.snarkjs(['zkey', 'export', 'soliditycalldata', files[1], files[0]]);
+  assert.equal(readFileSync(calldata, 'utf8').trim(), output.trim(), 'the arguments of the Solidity verifier differ');
   return {proof: files[0], publicSignals: files[1], errors};
 }
 
@@ -58,12 +61,19 @@ function exportedKey(programs, statement, key, name) {
 export function judgeOwnKey(programs, statement) {
   const key = statement.file('own.zkey');
   const vkey = statement.file('own.vkey.json');
+  assert.match(plain(programs.snarkjs(['r1cs', 'info', statement.r1cs]).output), /# of Constraints: \d+/);
+  programs.snarkjs(['wtns', 'check', statement.r1cs, statement.witness]);
   programs.proofline(['check', '--r1cs', statement.r1cs, '--witness', statement.witness]);
   const setup = ['bench', 'setup', '--r1cs', statement.r1cs, '--seed', statement.seed, '--out', key, '--vkey', vkey];
   console.log(`  proofline bench setup: ${programs.proofline(setup).seconds.toFixed(2)} s`);
   const exported = exportedKey(programs, statement, key, 'own');
   assert.deepEqual(JSON.parse(readFileSync(vkey, 'utf8')), JSON.parse(readFileSync(exported, 'utf8')), 'verification keys differ');
   crossJudge(programs, statement, key, vkey, 'own');
+}
+
+// A key of a real ceremony: nothing of it was made here.
+export function judgeCeremonyKey(programs, statement, key) {
+  crossJudge(programs, statement, key, exportedKey(programs, statement, key, 'ceremony'), 'ceremony');
 }
 
 // A key made by snarkjs alone, at three ages: fresh (unsafe: gamma = delta), contributed to, and contributed to on top of our own key.
@@ -92,12 +102,13 @@ function judgeUnsafeKey(programs, statement, key) {
   programs.proofline(['verify', '--allow-unsafe-key', vkey, publicSignals, proof]);
 }
 
-// One small ceremony per curve, shared by all small circuits (2^10 is enough for them).
+// One small ceremony per curve, shared by all small circuits (2^8 is enough for them).
 function powersOfTau(programs, {curve}) {
   const file = (name) => `${programs.tools}/${curve}.${name}.ptau`;
   if (existsSync(file('final'))) return file('final');
-  programs.snarkjs(['powersoftau', 'new', curve, '10', file('0')]);
+  programs.snarkjs(['powersoftau', 'new', curve, '8', file('0')]);
   programs.snarkjs(['powersoftau', 'contribute', file('0'), file('1'), '--name=judge', '-e=no secret at all']);
-  programs.snarkjs(['powersoftau', 'prepare', 'phase2', file('1'), file('final')]);
+  programs.snarkjs(['powersoftau', 'prepare', 'phase2', file('1'), file('2')]);
+  renameSync(file('2'), file('final'));
   return file('final');
 }

@@ -34,8 +34,16 @@ export class Programs {
     return this.run(path.join(this.bin, 'proofline'), args, options);
   }
 
+  // A circuit that Proofline's bench makes, with a witness.
+  ownCircuit(kind, log2, curve, seed) {
+    const files = {r1cs: path.join(this.work, 'own.r1cs'), witness: path.join(this.work, 'own.wtns')};
+    const size = ['--kind', kind, '--log2', String(log2), '--curve', curve, '--seed', seed];
+    this.proofline(['bench', 'circuit', ...size, '--r1cs', files.r1cs, '--witness', files.witness]);
+    return files;
+  }
+
   // Compiles once per source text and curve; returns the paths of the products.
-  compile(name, text, curve) {
+  compile(name, text, curve, optimise = '--O1') {
     const folder = path.join(this.tools, 'compiled', `${name}.${curve}`);
     const paths = {
       r1cs: path.join(folder, 'main.r1cs'),
@@ -48,7 +56,7 @@ export class Programs {
     mkdirSync(folder, {recursive: true});
     writeFileSync(path.join(folder, 'main.circom'), text);
     const relative = path.relative(this.tools, folder);
-    const options = ['--r1cs', '--wasm', '--sym', '--O1', '-p', curve, '-l', 'circuits', '-l', 'node_modules', '-o', relative];
+    const options = ['--r1cs', '--wasm', '--sym', optimise, '-p', curve, '-l', 'circuits', '-l', 'node_modules', '-o', relative];
     this.run(process.execPath, ['node_modules/circom2/cli.js', path.join(relative, 'main.circom'), ...options], {cwd: this.tools});
     writeFileSync(stamp, text);
     return paths;

@@ -8,7 +8,31 @@ namespace proofline {
 
 using json_text::Json;
 
-std::string VerificationKeyToJson(const VerificationKey& vk, const AlphaBetaValues& alpha_beta) {
+namespace {
+
+constexpr char kKnownSecret[] = "proofline_known_secret";
+constexpr size_t kMaxNoteBytes = 256;
+
+// Nothing that would need an escape in JSON or could play tricks on a terminal.
+std::string PlainNote(std::string_view note) {
+  std::string out(note.substr(0, kMaxNoteBytes));
+  for (char& c : out)
+    if (c < 0x20 || c > 0x7e || c == '"' || c == '\\') c = '?';
+  return out;
+}
+
+void ReadKnownSecret(const Json& root, std::string* note) {
+  if (!note) return;
+  note->clear();
+  auto it = root.find(kKnownSecret);
+  if (it == root.end()) return;
+  *note = it->is_string() ? PlainNote(it->get_ref<const std::string&>()) : std::string();
+  if (note->empty()) *note = "the file says so";
+}
+
+}  // namespace
+
+std::string VerificationKeyToJson(const VerificationKey& vk, const AlphaBetaValues& alpha_beta, std::string_view known_secret_note) {
   json_text::Writer out;
   out.OpenObject();
   out.Key("protocol");
@@ -41,11 +65,15 @@ std::string VerificationKeyToJson(const VerificationKey& vk, const AlphaBetaValu
   out.OpenArray();
   for (const G1Point& point : vk.ic) out.Point(point);
   out.CloseArray();
+  if (!known_secret_note.empty()) {
+    out.Key(kKnownSecret);
+    out.String(PlainNote(known_secret_note));
+  }
   out.CloseObject();
   return out.Take();
 }
 
-Result<VerificationKey> VerificationKeyFromJson(std::string_view text, std::string_view name) {
+Result<VerificationKey> VerificationKeyFromJson(std::string_view text, std::string_view name, std::string* known_secret_note) {
   PL_ASSIGN_OR_RETURN(Json root, json_text::Parse(text, name, kMaxVerificationKeyJsonBytes));
   PL_RETURN_IF_ERROR(json_text::CheckProtocol(root, name, /*optional=*/false));
   PL_ASSIGN_OR_RETURN(std::optional<CurveId> curve, json_text::ReadCurve(root, name));
@@ -72,6 +100,7 @@ Result<VerificationKey> VerificationKeyFromJson(std::string_view text, std::stri
     PL_ASSIGN_OR_RETURN(G1Point point, json_text::ReadG1((*ic)[i], StrCat("IC[", i, "]"), name, vk.curve));
     vk.ic.push_back(point);
   }
+  ReadKnownSecret(root, known_secret_note);
   return vk;
 }
 

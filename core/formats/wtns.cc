@@ -30,17 +30,23 @@ Result<WtnsView> ReadWtns(ByteSpan bytes, std::string_view name) {
   return out;
 }
 
-Status CheckWitnessFitsKey(const WtnsView& witness, std::string_view witness_name, const ProvingKeyView& key, std::string_view key_name) {
-  if (witness.curve != key.curve)
+Status CheckWitnessFits(const WtnsView& witness, std::string_view witness_name, CurveId curve, uint32_t n_vars, std::string_view other_name) {
+  constexpr char kRemedy[] = "give files of the same circuit, made in the same run of the compiler";
+  if (witness.curve != curve)
     return Status(ErrorCode::kMismatch,
-                  StrCat(witness_name, ": section 1 (header): is for the curve ", CurveTitle(witness.curve), ", expected ", CurveTitle(key.curve),
-                         ", the curve of ", key_name),
-                  {}, "make witness and key from the same circuit");
-  if (witness.count != key.n_vars)
+                  StrCat(witness_name, ": section 1 (header): is for the curve ", CurveTitle(witness.curve), ", expected ", CurveTitle(curve),
+                         ", the curve of ", other_name),
+                  {}, kRemedy);
+  if (witness.count != n_vars)
     return Status(ErrorCode::kMismatch,
-                  StrCat(witness_name, ": section 1 (header): has ", witness.count, " values, expected ", key.n_vars, ", the nVars of ", key_name),
-                  "it is a witness of another circuit, or of another version of it", "make witness and key from the same circuit");
+                  StrCat(witness_name, ": section 1 (header): has ", witness.count, " values, expected ", n_vars, ", as many as ", other_name,
+                         " has signals"),
+                  "it is a witness of another circuit, or of another version of it", kRemedy);
   return OkStatus();
+}
+
+Status CheckWitnessFitsKey(const WtnsView& witness, std::string_view witness_name, const ProvingKeyView& key, std::string_view key_name) {
+  return CheckWitnessFits(witness, witness_name, key.curve, key.n_vars, key_name);
 }
 
 }  // namespace proofline

@@ -24,4 +24,7 @@ Result<WtnsView> ReadWtns(ByteSpan bytes, std::string_view name);
 // kMismatch unless curve and count are those of the key.
 Status CheckWitnessFitsKey(const WtnsView& witness, std::string_view witness_name, const ProvingKeyView& key, std::string_view key_name);
 
+// The same for a constraint system: n_vars is the key's nVars or the system's nWires, `other_name` the file it comes from.
+Status CheckWitnessFits(const WtnsView& witness, std::string_view witness_name, CurveId curve, uint32_t n_vars, std::string_view other_name);
+
 }  // namespace proofline

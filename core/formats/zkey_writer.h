@@ -5,41 +5,37 @@
 #include <string>
 
 #include "core/formats/section_writer.h"
-#include "core/groth16/types.h"
+#include "core/groth16/setup.h"
 
 namespace proofline {
 
-struct ZkeyShape {
-  CurveId curve = CurveId::kBn254;
-  uint32_t n_vars = 0, n_public = 0, log2_domain = 0;
-  uint32_t coefficient_count = 0;
-};
-
-// Everything in the file's form: Montgomery, affine, infinity all zero; coefficients as 44-byte records times R^2.
+// Takes what GenerateKey makes, already in the file's form. The file appears at Finish; before that, and after a failure, there is
+// none.
 //
-//   auto writer = ZkeyWriter::Create(path, shape, "seed 7");
-//   writer->WriteHeader(alpha1, ...);
-//   for each of kIc, kCoefficients, kA, kB1, kB2, kC, kH:  writer->BeginSection(type);  writer->Append(...) until it is full
+//   auto writer = ZkeyWriter::Create(path, "made from a seed");
+//   GenerateKey(r1cs, seed, *writer);
 //   writer->Finish(circuit_hash);
-//
-// The file appears at Finish; before that, and after a failure, there is none.
-class ZkeyWriter {
+class ZkeyWriter : public KeySink {
  public:
   // A `known_secret_note` that is not empty marks the key as one whose secret is known and says why (printable ASCII, cut at 256
   // bytes): a section that snarkjs and rapidsnark skip and ReadZkey reports.
-  static Result<ZkeyWriter> Create(const std::string& path, const ZkeyShape& shape, const std::string& known_secret_note);
+  static Result<ZkeyWriter> Create(const std::string& path, const std::string& known_secret_note);
 
-  // One G1 or G2 each. First.
-  Status WriteHeader(ByteSpan alpha1, ByteSpan beta1, ByteSpan beta2, ByteSpan gamma2, ByteSpan delta1, ByteSpan delta2);
-  // A zkey::k... type; the order above is required (kInternal else). kCoefficients gets its leading count by itself.
-  Status BeginSection(uint32_t type);
-  Status Append(ByteSpan bytes) { return out_.Append(bytes); }
+  // kUnsupported for 2^32 coefficients or more: the file counts them in 32 bits.
+  Status Begin(const KeyShape& shape) override;
+  // kInternal for another order or length than the format has.
+  Status BeginSection(Section section, uint64_t bytes) override;
+  Status Append(ByteSpan bytes) override { return out_.Append(bytes); }
+
   // Section 10 with this hash and no contributions, our section, and the rename.
   Status Finish(const std::array<uint8_t, 64>& circuit_hash);
 
  private:
+  Status BeginHeader();
+  uint64_t SectionBytes(uint32_t section) const;
+
   SectionWriter out_;
-  ZkeyShape shape_;
+  KeyShape shape_;
   std::string note_;
   uint32_t next_ = 0;  // the section that must come next
 };

@@ -1,0 +1,82 @@
+// proofline inspect FILE: what a file is, what is in it, what is odd about it. The reports are made in inspect_file.cc.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "cli/command.h"
+#include "cli/inspect_file.h"
+#include "core/base/text.h"
+#include "core/formats/vkey_json.h"
+#include "core/formats/zkey.h"
+#include "core/groth16/backend.h"
+
+namespace proofline::cli {
+namespace {
+
+struct InspectOptions {
+  std::string file, export_vkey;
+  bool check_points = false, json = false;
+};
+
+void PrintValue(const std::string& name, const InspectReport& value, int indent) {
+  std::printf("%*s%s:", indent, "", name.c_str());
+  if (value.is_object() || (value.is_array() && !value.empty() && value[0].is_object())) {
+    std::printf("\n");
+    size_t i = 0;
+    for (const auto& item : value.items()) PrintValue(value.is_array() ? StrCat(i++) : item.key(), item.value(), indent + 2);
+  } else if (value.is_array() && value.empty()) {
+    std::printf(" nothing\n");
+  } else if (value.is_array()) {
+    std::printf("\n");
+    for (const auto& item : value) std::printf("%*s- %s\n", indent + 2, "", item.get<std::string>().c_str());
+  } else {
+    std::printf(" %s\n", value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
+  }
+}
+
+Status ExportVerificationKey(const MappedFile& file, const std::string& path) {
+  PL_ASSIGN_OR_RETURN(Zkey key, ReadZkey(file.bytes(), file.name(), ZkeyUse::kWithoutCoefficients));
+  const Backend& backend = GetBackend(key.view.curve);
+  auto vk = backend.ExtractVerificationKey(key.view);
+  if (!vk.ok()) return std::move(vk).status().WithContext(file.name());
+  std::string note = key.known_secret && key.known_secret_note.empty() ? "the file says so" : key.known_secret_note;
+  return WriteFileAtomically(path, VerificationKeyToJson(*vk, backend.AlphaBeta(*vk), note));
+}
+
+Status CheckPoints(const MappedFile& file, InspectReport& report) {
+  PL_ASSIGN_OR_RETURN(Zkey key, ReadZkey(file.bytes(), file.name(), ZkeyUse::kWithoutCoefficients));
+  PL_RETURN_IF_ERROR(GetBackend(key.view.curve).CheckPoints(key.view, Backend::PointCheck::kSubgroup).WithContext(file.name()));
+  report["points"] = "all on their curves and in their subgroups";
+  return OkStatus();
+}
+
+Status RunInspect(const InspectOptions& options) {
+  PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(options.file, {.secret = true}));
+  PL_ASSIGN_OR_RETURN(InspectReport report, InspectFile(file));
+  if ((options.check_points || !options.export_vkey.empty()) && report["kind"] != "zkey")
+    return Status(ErrorCode::kUsage, StrCat(options.file, ": is ", report["kind"].get<std::string>(),
+                                            ", --check-points and --export-vkey are for a zkey"));
+  if (options.check_points) PL_RETURN_IF_ERROR(CheckPoints(file, report));
+  if (!options.export_vkey.empty()) PL_RETURN_IF_ERROR(ExportVerificationKey(file, options.export_vkey));
+  PL_RETURN_IF_ERROR(file.CheckUnchanged());
+  if (options.json) {
+    std::printf("%s\n", report.dump(2, ' ', false, InspectReport::error_handler_t::replace).c_str());
+    return OkStatus();
+  }
+  for (const auto& item : report.items()) PrintValue(item.key(), item.value(), 0);
+  return OkStatus();
+}
+
+}  // namespace
+
+void AddInspect(CLI::App& app, Command& command) {
+  auto options = std::make_shared<InspectOptions>();
+  CLI::App* sub = app.add_subcommand("inspect", "Says what a file is: kind, curve, sizes, and what is odd about it. Prints no witness value.");
+  sub->add_option("FILE", options->file, ".zkey, .wtns, .r1cs, .ptau, or a proof, public signals or a verification key in JSON")->required();
+  sub->add_option("--export-vkey", options->export_vkey, "write the verification key of a .zkey to this file, as snarkjs would");
+  sub->add_flag("--check-points", options->check_points, "check that every point of a .zkey is on its curve and in its subgroup");
+  sub->add_flag("--json", options->json, "print one JSON document");
+  sub->callback([options, &command] { command.run = [options] { return RunInspect(*options); }; });
+}
+
+}  // namespace proofline::cli

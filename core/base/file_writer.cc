@@ -78,6 +78,8 @@ Result<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path, const
       writer.target_ = real;
       std::free(real);
     }
+  } else if (errno != ENOENT) {
+    return WriteError(path, "stat", errno);
   }
   if (path.back() == '/') return WriteError(path, "open", EISDIR);
   writer.temporary_ = TemporaryName(writer.target_);

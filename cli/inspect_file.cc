@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/formats/curve_prime.h"
 #include "core/formats/proof_json.h"
+#include "core/formats/ptau.h"
 #include "core/formats/public_json.h"
 #include "core/formats/r1cs.h"
 #include "core/formats/vkey_json.h"
@@ -159,17 +160,11 @@ Status InspectR1cs(const MappedFile& file, InspectReport& report, InspectReport&
 }
 
 Status InspectPtau(const MappedFile& file, InspectReport& report, InspectReport& odd) {
-  PL_ASSIGN_OR_RETURN(SectionFile sections, SectionFile::Parse(file.bytes(), file.name(), FileKind::kPtau));
-  PL_ASSIGN_OR_RETURN(ByteSpan header, sections.Require(1, "header"));
-  if (header.size() < 4) return sections.Bad(1, "header", StrCat("length is ", header.size(), " bytes, expected at least 4"));
-  const uint64_t n8 = LoadLe<uint32_t>(header.data());
-  if (header.size() != n8 + 12) return sections.Bad(1, "header", StrCat("length is ", header.size(), " bytes, expected ", n8 + 12));
-  for (CurveId curve : {CurveId::kBn254, CurveId::kBls12381})
-    if (std::ranges::equal(header.subspan(4, n8), BaseFieldPrime(curve))) report["curve"] = CurveJsonName(curve);
-  if (!report.contains("curve")) odd.push_back("the prime is neither BN254's nor BLS12-381's");
-  report["power"] = LoadLe<uint32_t>(&header[4 + n8]);
-  report["ceremony_power"] = LoadLe<uint32_t>(&header[8 + n8]);
-  AddSections(sections, report, odd, 15);
+  PL_ASSIGN_OR_RETURN(PtauHeader header, ReadPtauHeader(file.bytes(), file.name()));
+  report["curve"] = CurveJsonName(header.curve);
+  report["power"] = header.power;
+  report["ceremony_power"] = header.ceremony_power;
+  AddSections(header.sections, report, odd, 15);
   return OkStatus();
 }
 

@@ -152,7 +152,7 @@ Status InspectR1cs(const MappedFile& file, InspectReport& report, InspectReport&
   }
   report["linear_constraints"] = linear;
   report["terms"] = terms;
-  report["log2_domain"] = std::max(1, std::bit_width(uint64_t{view.n_constraints} + view.n_public()));  // of a key for it
+  report["log2_domain"] = std::max<uint64_t>(1, std::bit_width(uint64_t{view.n_constraints} + view.n_public()));  // of a key for it
   if (empty != 0) odd.push_back(StrCat(empty, " constraints are empty"));
   if (view.n_constraints == 0) odd.push_back("there are no constraints");
   AddSections(r1cs.sections, report, odd, 5);

@@ -3,6 +3,9 @@
 
 namespace proofline::cli {
 
+void AddInspect(CLI::App&, Command&) {}
+void AddVerify(CLI::App&, Command&) {}
+void AddCheck(CLI::App&, Command&) {}
 void AddCircuit(CLI::App&, Command&) {}
 
 }  // namespace proofline::cli

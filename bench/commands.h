@@ -5,6 +5,8 @@
 
 namespace proofline::bench {
 
+void AddMakeCircuit(CLI::App& app, cli::Command& command);
 void AddCompare(CLI::App& app, cli::Command& command);
+void AddMakeKey(CLI::App& app, cli::Command& command);
 
 }  // namespace proofline::bench

@@ -10,6 +10,12 @@ namespace {
 
 constexpr int kUsageExit = 2;
 
+constexpr const char* kFooter = R"(
+A test key for a circuit of our own, and a proof with it:
+  proofline bench circuit --kind chain --log2 16 --r1cs c.r1cs --witness c.wtns
+  proofline bench setup --r1cs c.r1cs --seed test --out c.zkey --vkey vkey.json
+  proofline prove c.zkey c.wtns proof.json public.json)";
+
 Status Run(const cli::Command& command) {
   try {
     return command.run ? command.run() : OkStatus();
@@ -24,7 +30,10 @@ int Main(int argc, char** argv) {
   CLI::App app("Measurements of Proofline, and the keys and circuits they need.", "proofline-bench");
   cli::Command command;
   app.require_subcommand(1);
+  app.footer(kFooter);
+  AddMakeCircuit(app, command);
   AddCompare(app, command);
+  AddMakeKey(app, command);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {  // --help

@@ -104,7 +104,7 @@ class BackendImpl final : public Backend {
     return LoadVerificationKey<Curve>(vk, &loaded);
   }
 
-  std::array<std::array<uint8_t, 48>, 12> AlphaBeta(const VerificationKey&) const override { return {}; }
+  std::array<std::array<uint8_t, 48>, 12> AlphaBeta(const VerificationKey& vk) const override { return ComputeAlphaBeta<Curve>(vk); }
 
  private:
   static Status CheckCurve(const ProvingKeyView& key) {

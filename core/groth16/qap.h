@@ -16,23 +16,6 @@
 
 namespace proofline {
 
-// x[i] = 1 / x[i] with one inversion for all (Montgomery's trick). No element may be 0.
-template <class Fr>
-void BatchInvert(std::span<Fr> x) {
-  std::vector<Fr> before(x.size());
-  Fr product = Fr::One();
-  for (size_t i = 0; i < x.size(); ++i) {
-    before[i] = product;
-    product *= x[i];
-  }
-  Fr inverse = product.Inverse();
-  for (size_t i = x.size(); i-- > 0;) {
-    Fr next = inverse * x[i];
-    x[i] = inverse * before[i];
-    inverse = next;
-  }
-}
-
 // The Lagrange polynomials over the M-th roots of unity at tau, for the points p_i = start * step^i, i < count, of that domain:
 //   L(tau) = p_i (tau^M - 1) / (M (tau - p_i)).
 // Precondition: tau^M != 1. Parallel.
@@ -50,7 +33,8 @@ std::vector<Fr> LagrangeAt(const Fr& tau, int log2_m, const Fr& start, const Fr&
       v = tau - p;
       p *= step;
     }
-    BatchInvert(block);
+    std::vector<Fr> scratch(block.size());
+    BatchInvert<Fr>(block, scratch);
     Fr numerator = first * factor;
     for (Fr& v : block) {
       v *= numerator;

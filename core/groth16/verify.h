@@ -12,10 +12,7 @@
 #include <vector>
 
 #include "core/curve/msm.h"
-#if __has_include("core/curve/pairing.h")
 #include "core/curve/pairing.h"
-#define PROOFLINE_HAS_PAIRING 1
-#endif
 #include "core/groth16/convert.h"
 #include "core/groth16/first_bad.h"
 
@@ -107,15 +104,25 @@ Status VerifyProof(const VerificationKey& vk, std::span<const FrCanonical> publi
   PL_RETURN_IF_ERROR(verify_detail::LoadNonZero<Curve>("pi_b", proof.b, &b));
   PL_RETURN_IF_ERROR(verify_detail::LoadNonZero<Curve>("pi_c", proof.c, &c));
 
-  const G1 left[] = {-a, key.alpha1, PublicPoint<Curve>(key.ic, publics), c};
-  const G2 right[] = {b, key.beta2, key.gamma2, key.delta2};
-#ifdef PROOFLINE_HAS_PAIRING
-  if (PairingProductIsOne<Curve>(left, right)) return OkStatus();
-#else
-  (void)left, (void)right;
-  return Status(ErrorCode::kUnsupported, "verification is not built yet");
-#endif
+  const G1G2Pair<Curve> pairs[] = {
+      {-a, b}, {key.alpha1, key.beta2}, {PublicPoint<Curve>(key.ic, publics), key.gamma2}, {c, key.delta2}};
+  if (PairingProductIsOne<Curve>(pairs)) return OkStatus();
   return Status(ErrorCode::kInvalidProof, "the proof is not valid for these public values and this verification key");
+}
+
+// Backend::AlphaBeta's contract. Zeros if a point of the key is bad.
+template <class Curve>
+std::array<std::array<uint8_t, 48>, 12> ComputeAlphaBeta(const VerificationKey& vk) {
+  std::array<std::array<uint8_t, 48>, 12> out{};
+  typename Curve::G1 alpha;
+  typename Curve::G2 beta;
+  if (LoadPoint<Curve>(vk.alpha1, &alpha) != PointFault::kNone || LoadPoint<Curve>(vk.beta2, &beta) != PointFault::kNone) return out;
+  const Gt<Curve> value = Pairing<Curve>(alpha, beta);
+  size_t i = 0;
+  for (const auto* half : {&value.c0, &value.c1})
+    for (const auto* x : {&half->c0, &half->c1, &half->c2})
+      for (const auto* coordinate : {&x->c0, &x->c1}) coordinate->StoreCanon(out[i++].data());
+  return out;
 }
 
 }  // namespace proofline

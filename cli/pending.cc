@@ -6,6 +6,5 @@ namespace proofline::cli {
 void AddInspect(CLI::App&, Command&) {}
 void AddVerify(CLI::App&, Command&) {}
 void AddCheck(CLI::App&, Command&) {}
-void AddCircuit(CLI::App&, Command&) {}
 
 }  // namespace proofline::cli

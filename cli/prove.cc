@@ -5,6 +5,7 @@
 #include <memory>
 #include <unistd.h>
 
+#include "cli/circuit_key.h"
 #include "cli/command.h"
 #include "cli/duration.h"
 #include "cli/input.h"
@@ -14,6 +15,7 @@
 #include "cli/proof_output.h"
 #include "cli/stack.h"
 #include "cli/stack_client.h"
+#include "cli/submission.h"
 #include "cli/view.h"
 #include "cli/warnings.h"
 #include "core/base/text.h"
@@ -26,11 +28,12 @@ namespace {
 using std::chrono::milliseconds;
 constexpr milliseconds kAnswerLimit{30000};
 constexpr std::chrono::hours kJobLimit{24 * 30};
+constexpr int kMostRestarts = 2;
 
 struct ProveOptions {
   std::string key, witness;
   ProofPaths out;
-  std::string device;
+  std::string device, state;
   bool verbose = false;
 };
 
@@ -110,21 +113,23 @@ Result<ProvedPartition> RunJob(StackClient& client, const Inputs& inputs, wire::
 Status InUserTerms(Status status, const Inputs& inputs) {
   if (status.ok()) return status;
   Error error = status.error();
-  for (const SharedInput* input : {&inputs.key, &inputs.witness}) {
-    if (input->path == input->name) continue;
+  const std::pair<std::string, std::string> names[] = {
+      {inputs.key.path, inputs.key.name}, {inputs.witness.path, inputs.witness.name}, {"witness of partition 0", inputs.witness.name}};
+  for (const auto& [theirs, ours] : names)
     for (std::string* text : {&error.fact, &error.detail})
-      for (size_t at = 0; (at = text->find(input->path, at)) != std::string::npos; at += input->name.size()) text->replace(at, input->path.size(), input->name);
-  }
+      for (size_t at = 0; theirs != ours && (at = text->find(theirs, at)) != std::string::npos; at += ours.size()) text->replace(at, theirs.size(), ours);
   return Status(std::move(error));
 }
 
-Status Prove(const ProveOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
-  PL_ASSIGN_OR_RETURN(const std::string device, ResolveDevice(options.device));
-  PL_RETURN_IF_ERROR(CheckOutputs(options.out, {options.key, options.witness}));
-  PL_ASSIGN_OR_RETURN(const Inputs inputs, OpenInputs(options));
-  WarnAboutKey(inputs.zkey, options.key);
+struct Proved {
+  ProvedPartition result;
+  wire::JobView job;
+};
 
+// A coordinator that died takes a private job with it; its successor gets the job again.
+bool MayHelpToRepeat(ErrorCode code) { return code == ErrorCode::kNotFound || code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout; }
+
+Result<Proved> ProvePrivately(const Inputs& inputs, const std::string& device) {
   PL_ASSIGN_OR_RETURN(const PrivateDir dir, PrivateDir::Make());
   InterruptGuard interrupt;
   StackOptions stack;
@@ -138,15 +143,55 @@ Status Prove(const ProveOptions& options) {
   StackPaths paths;
   paths.state_dir = paths.run_dir = dir.path();
   PL_ASSIGN_OR_RETURN(const auto client, StackClient::Connect(paths, {{interrupt.fd(), Interrupted}, {supervisor->failure_fd(), failed}}));
-  wire::JobView job;
-  auto result = RunJob(*client, inputs, job);
-  // The processes' memory is given back while the files are written.
-  supervisor->Stop(milliseconds(0));
-  if (!result.ok()) return InUserTerms(std::move(result).status(), inputs);
+  for (int restarts = 0;;) {
+    Proved proved;
+    auto result = RunJob(*client, inputs, proved.job);
+    const int now = supervisor->programs()[0].restarts;
+    if (!result.ok() && MayHelpToRepeat(result.status().code()) && now > restarts && now <= kMostRestarts) {
+      restarts = now;
+      continue;
+    }
+    // The processes' memory is given back while the files are written.
+    supervisor->Stop(milliseconds(0));
+    if (!result.ok()) return InUserTerms(std::move(result).status(), inputs);
+    proved.result = *std::move(result);
+    return proved;
+  }
+}
+
+Result<Proved> ProveOnStack(const ProveOptions& options, const Inputs& inputs) {
+  InterruptGuard interrupt;
+  PL_ASSIGN_OR_RETURN(const auto client, ConnectToStack(options.state, {{interrupt.fd(), Interrupted}}));
+  PL_ASSIGN_OR_RETURN(const wire::Circuit circuit, FindOrAddCircuit(*client, options.key));
+  std::vector<MappedFile> files(1);
+  PL_ASSIGN_OR_RETURN(files[0], MappedFile::FromDescriptor(inputs.witness.fd.get(), options.witness, {.secret = true}));
+  PL_ASSIGN_OR_RETURN(const wire::SubmitAck ack, SubmitFiles(*client, {}, circuit, files));
+  Proved proved;
+  {
+    ProgressLine progress;
+    PL_ASSIGN_OR_RETURN(proved.job, WaitForJob(*client, ack.job_name(), kJobLimit, [&](const wire::JobView& view) { progress.Show(view); }));
+  }
+  if (proved.job.state() != wire::JOB_DONE) return InUserTerms(FailureOf(proved.job), inputs);
+  PL_ASSIGN_OR_RETURN(proved.result, FetchResult(*client, ack.job(), 0));
+  return proved;
+}
+
+Status Prove(const ProveOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const bool is_private = options.state.empty();
+  if (!is_private && !options.device.empty()) return Status(ErrorCode::kUsage, "--device and --state exclude each other", "", "the stack that --state names has its own devices");
+  std::string device = "of the stack";
+  if (is_private) {
+    PL_ASSIGN_OR_RETURN(device, ResolveDevice(options.device));
+  }
+  PL_RETURN_IF_ERROR(CheckOutputs(options.out, {options.key, options.witness}));
+  PL_ASSIGN_OR_RETURN(const Inputs inputs, OpenInputs(options));
+  WarnAboutKey(inputs.zkey, options.key);
+  PL_ASSIGN_OR_RETURN(const Proved proved, is_private ? ProvePrivately(inputs, device) : ProveOnStack(options, inputs));
   PL_RETURN_IF_ERROR(inputs.key.file.CheckUnchanged());
-  PL_RETURN_IF_ERROR(WriteProofFiles(options.out, *result));
+  PL_RETURN_IF_ERROR(WriteProofFiles(options.out, proved.result));
   if (options.verbose) {
-    std::fputs(JobText(job).c_str(), stderr);
+    std::fputs(JobText(proved.job).c_str(), stderr);
     const auto took = std::chrono::steady_clock::now() - start;
     std::fprintf(stderr, "device %s, %s in all\n", device.c_str(), FormatNs(static_cast<uint64_t>(std::chrono::nanoseconds(took).count())).c_str());
   }
@@ -164,6 +209,7 @@ void AddProve(CLI::App& app, Command& command) {
   sub->add_option("PUBLIC", options->out.publics, "public.json to write")->required()->type_name("");
   sub->add_option("--calldata", options->out.calldata, "also write the arguments of snarkjs's Solidity verifier to this file")->type_name("FILE");
   sub->add_option("--device", options->device, "cpu or cuda:N (default: the first free CUDA device, else cpu)")->type_name("DEVICE");
+  sub->add_option("--state", options->state, "use the running stack of this state directory instead of a private one")->type_name("DIR");
   sub->add_flag("-v,--verbose", options->verbose, "print the stages' times and the device");
   sub->footer("A private stack of processes is started for it and ended with it. The outputs are written both or not at all.");
   sub->callback([options, &command] { command.run = [options] { return Prove(*options); }; });

@@ -39,6 +39,7 @@ std::vector<std::string> CoordinatorArgs(const StackOptions& options) {
     const ProvingKeyView& key = options.shape;
     args.insert(args.end(), {"--private", StrCat(key.n_vars, ",", key.n_public, ",", key.log2_domain)});
   }
+  args.insert(args.end(), {"--synth", StrCat(options.synth_count), "--owners", StrCat(options.devices.size())});
   return args;
 }
 

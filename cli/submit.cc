@@ -1,88 +1,28 @@
 // proofline submit, cancel: jobs of a running stack.
 #include <CLI/App.hpp>
-#include <cerrno>
-#include <cstring>
 #include <memory>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/duration.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/stack_client.h"
+#include "cli/submission.h"
 #include "cli/view.h"
-#include "core/base/digest.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
-#include "core/formats/wtns.h"
 
 namespace proofline::cli {
 namespace {
 
 constexpr std::chrono::seconds kAnswerLimit{30};
-constexpr size_t kCopyBytes = size_t{4} << 20;
 
 struct SubmitOptions {
   std::string state, circuit, id, priority = "normal", deadline;
   std::vector<std::string> witnesses;
 };
 
-Status WriteAll(int fd, ByteSpan bytes, const std::string& name) {
-  while (!bytes.empty()) {
-    const ssize_t n = write(fd, bytes.data(), std::min(bytes.size(), kCopyBytes));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return Status(ErrorCode::kResource, StrCat(name, ": cannot be copied into the stack's spool"), strerror(errno), "free space in the state directory");
-    bytes = bytes.subspan(static_cast<size_t>(n));
-  }
-  return OkStatus();
-}
-
-Status SpoolInput(StackClient& client, uint64_t job, uint32_t partition, const MappedFile& file) {
-  PL_ASSIGN_OR_RETURN(const UniqueFd spool, client.OpenSpool(job, partition));
-  PL_RETURN_IF_ERROR(WriteAll(spool.get(), file.bytes(), file.name()));
-  if (fsync(spool.get()) < 0) return Status(ErrorCode::kIo, StrCat(file.name(), ": its copy in the spool cannot be synced"), strerror(errno));
-  return file.CheckUnchanged();
-}
-
-// Same circuit and same bytes give the same value; see README.md for the framing.
-std::string ContentMac(const std::string& content_key, const wire::Circuit& circuit, const std::vector<MappedFile>& files) {
-  HmacSha256 mac({reinterpret_cast<const uint8_t*>(content_key.data()), content_key.size()});
-  const auto add = [&](ByteSpan bytes) {
-    uint8_t length[8];
-    StoreLe<uint64_t>(length, bytes.size());
-    mac.Update(length);
-    mac.Update(bytes);
-  };
-  add({reinterpret_cast<const uint8_t*>(circuit.key_hash().data()), circuit.key_hash().size()});
-  for (const MappedFile& file : files) add(file.bytes());
-  const Digest256 digest = mac.Finish();
-  return std::string(digest.begin(), digest.end());
-}
-
-// What can be told without the key's file: kind, curve, number of values.
-Status CheckWitness(const MappedFile& file, const wire::Circuit& circuit) {
-  PL_ASSIGN_OR_RETURN(const WtnsView view, ReadWtns(file.bytes(), file.name()));
-  ProvingKeyView shape;
-  shape.curve = static_cast<CurveId>(circuit.curve());
-  shape.n_vars = circuit.n_vars();
-  shape.n_public = circuit.n_public();
-  return CheckWitnessFitsKey(view, file.name(), shape, StrCat("circuit ", circuit.name()));
-}
-
-Status FillAndCommit(StackClient& client, const wire::SubmitTicket& ticket, const wire::Circuit& circuit, const std::vector<MappedFile>& files) {
-  for (size_t i = 0; i < files.size(); ++i) PL_RETURN_IF_ERROR(SpoolInput(client, ticket.job(), static_cast<uint32_t>(i), files[i]));
-  wire::Request commit;
-  commit.mutable_submit_commit()->set_job(ticket.job());
-  commit.mutable_submit_commit()->set_content_mac(ContentMac(ticket.content_key(), circuit, files));
-  PL_ASSIGN_OR_RETURN(const wire::Reply reply, client.Call(std::move(commit), kAnswerLimit));
-  std::printf("%s\n", reply.ack().job_name().c_str());
-  return OkStatus();
-}
-
 Status Submit(const SubmitOptions& options) {
-  wire::Request begin;
-  auto& body = *begin.mutable_submit_begin();
+  wire::SubmitBegin body;
   body.set_circuit(options.circuit);
   body.set_partition_count(static_cast<uint32_t>(options.witnesses.size()));
   body.set_id(options.id);
@@ -98,21 +38,12 @@ Status Submit(const SubmitOptions& options) {
   PL_ASSIGN_OR_RETURN(const wire::Circuit circuit, ShowCircuit(*client, options.circuit));
   std::vector<MappedFile> files;
   for (const std::string& witness : options.witnesses) {
-    MappedFile::Options secret;
-    secret.secret = true;
-    PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(witness, secret));
-    PL_RETURN_IF_ERROR(CheckWitness(file, circuit));
+    PL_ASSIGN_OR_RETURN(MappedFile file, OpenWitness(witness, circuit));
     files.push_back(std::move(file));
   }
-  PL_ASSIGN_OR_RETURN(const wire::Reply opened, client->Call(std::move(begin), kAnswerLimit));
-  Status done = FillAndCommit(*client, opened.ticket(), circuit, files);
-  if (!done.ok()) {
-    // Best effort: an abandoned submission times out in the coordinator anyway.
-    wire::Request abort;
-    abort.mutable_submit_abort()->set_job(opened.ticket().job());
-    (void)client->Call(std::move(abort), std::chrono::milliseconds(500)).ok();
-  }
-  return done;
+  PL_ASSIGN_OR_RETURN(const wire::SubmitAck ack, SubmitFiles(*client, std::move(body), circuit, files));
+  std::printf("%s\n", ack.job_name().c_str());
+  return OkStatus();
 }
 
 Status Cancel(const std::string& state, const std::string& job) {

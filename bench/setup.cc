@@ -26,53 +26,6 @@ struct SetupOptions {
   int threads = tbb::task_arena::automatic;
 };
 
-// Lets a generated key flow into a .zkey.
-class ZkeySink : public KeySink {
- public:
-  ZkeySink(std::string path, std::string note) : path_(std::move(path)), note_(std::move(note)) {}
-
-  Status Begin(const KeyShape& shape) override {
-    shape_ = shape;
-    const ZkeyShape file_shape{shape.curve, shape.n_vars, shape.n_public, shape.log2_domain,
-                               static_cast<uint32_t>(shape.coefficient_count)};
-    PL_ASSIGN_OR_RETURN(writer_, ZkeyWriter::Create(path_, file_shape, note_));
-    return OkStatus();
-  }
-  // The header is gathered, for the writer wants its points one by one.
-  Status BeginSection(Section section, uint64_t) override {
-    in_header_ = section == kHeaderPoints;
-    if (in_header_) return OkStatus();
-    if (section == kIc) PL_RETURN_IF_ERROR(WriteHeader());
-    return writer_->BeginSection(section);
-  }
-  Status Append(ByteSpan bytes) override {
-    if (!in_header_) return writer_->Append(bytes);
-    header_.insert(header_.end(), bytes.begin(), bytes.end());
-    return OkStatus();
-  }
-  // There is no hash of a circuit without a ceremony; readers of keys do not look at it.
-  Status Finish() { return writer_->Finish({}); }
-
- private:
-  Status WriteHeader() {
-    const size_t g1 = 2 * FqBytes(shape_.curve), g2 = 2 * g1;
-    ByteSpan rest = header_;
-    auto take = [&](size_t bytes) {
-      ByteSpan part = rest.first(bytes);
-      rest = rest.subspan(bytes);
-      return part;
-    };
-    ByteSpan alpha1 = take(g1), beta1 = take(g1), beta2 = take(g2), gamma2 = take(g2), delta1 = take(g1), delta2 = take(g2);
-    return writer_->WriteHeader(alpha1, beta1, beta2, gamma2, delta1, delta2);
-  }
-
-  std::string path_, note_;
-  KeyShape shape_;
-  std::optional<ZkeyWriter> writer_;
-  std::vector<uint8_t> header_;
-  bool in_header_ = false;
-};
-
 Status WriteVerificationKey(const std::string& zkey_path, const std::string& vkey_path) {
   PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(zkey_path));
   PL_ASSIGN_OR_RETURN(Zkey key, ReadZkey(file.bytes(), zkey_path, ZkeyUse::kWithoutCoefficients));
@@ -85,7 +38,7 @@ Status RunSetup(const SetupOptions& options) {
   PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(options.r1cs));
   PL_ASSIGN_OR_RETURN(R1cs r1cs, ReadR1cs(file.bytes(), options.r1cs));
   // The seed itself is not written: it is the secret, and a name such as "test" would be enough to find it.
-  ZkeySink sink(options.out, "made from a seed by proofline-bench setup");
+  PL_ASSIGN_OR_RETURN(ZkeyWriter writer, ZkeyWriter::Create(options.out, "made from a seed by proofline-bench setup"));
   {
     std::optional<Progress> progress;
     uint64_t before = 0;
@@ -94,9 +47,10 @@ Status RunSetup(const SetupOptions& options) {
       progress->Advance(done - before);
       before = done;
     };
-    PL_RETURN_IF_ERROR(GenerateKey(r1cs.view, options.seed, sink, report));
+    PL_RETURN_IF_ERROR(GenerateKey(r1cs.view, options.seed, writer, report));
   }
-  PL_RETURN_IF_ERROR(sink.Finish());
+  // There is no hash of a circuit without a ceremony; readers of keys do not look at it.
+  PL_RETURN_IF_ERROR(writer.Finish({}));
   if (!options.vkey.empty()) PL_RETURN_IF_ERROR(WriteVerificationKey(options.out, options.vkey));
   std::fprintf(stderr, "%s: a test key: whoever knows its seed can forge proofs for it\n", options.out.c_str());
   return OkStatus();

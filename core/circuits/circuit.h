@@ -66,7 +66,7 @@ uint64_t Sha256ConstraintsAtMost(const Sha256Options& options);
 Result<std::vector<uint8_t>> Sha256Message(const Sha256Options& options);
 
 // The largest circuit of a kind that fits a domain of 2^log2 points, for benches. kInvalidArgument outside of 10 <= log2 <= 24.
-//   kChain: the hash chain above, one wire in seven a bit          kBits: SHA-256, nearly every wire a bit
+//   kChain: the hash chain above, one wire in six a bit          kBits: SHA-256, nearly every wire a bit
 //   kIdentity: no range checks, so nearly every wire full-size: the chain's permutation applied on and on
 enum class CircuitKind : uint8_t { kChain, kBits, kIdentity };
 struct SizedOptions {

@@ -125,6 +125,18 @@ Result<Mapping> MapSlot(int fd, const SlotLayout& layout) {
   return Mapping::Map(fd, layout.slot_bytes, Mapping::Access::kReadWrite);
 }
 
+Result<std::vector<Mapping>> MapSlots(std::span<const UniqueFd> fds, const SlotLayout& layout) {
+  if (fds.size() != layout.slot_count)
+    return Status(ErrorCode::kMismatch,
+                  std::to_string(fds.size()) + " slot descriptors for a table of " + std::to_string(layout.slot_count) + " slots");
+  std::vector<Mapping> out;
+  for (const UniqueFd& fd : fds) {
+    PL_ASSIGN_OR_RETURN(Mapping mapping, MapSlot(fd.get(), layout));
+    out.push_back(std::move(mapping));
+  }
+  return out;
+}
+
 Result<Mapping> MapResultWindow(int fd, const SlotLayout& layout) {
   PL_RETURN_IF_ERROR(CheckSealed(fd, layout.slot_bytes));
   return Mapping::Map(fd, layout.result_area_bytes, Mapping::Access::kReadOnly);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ Result<SlotMemory> CreateSlotMemory(const SlotMemoryOptions& options);
 
 // The whole slot, read-write. For workers. kMismatch if `fd` is not a sealed file of that size.
 Result<Mapping> MapSlot(int fd, const SlotLayout& layout);
+// All of them; kMismatch unless there is one descriptor per slot of the layout.
+Result<std::vector<Mapping>> MapSlots(std::span<const UniqueFd> fds, const SlotLayout& layout);
 // The result area only, read-only. For the coordinator, which never maps payload.
 Result<Mapping> MapResultWindow(int fd, const SlotLayout& layout);
 

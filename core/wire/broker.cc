@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -193,7 +194,20 @@ Status SendAttachReply(BrokerConnection& connection, const AttachReply& reply, i
   return OkStatus();
 }
 
-Result<Attachment> AttachToBroker(BrokerConnection& connection, const Hello& hello, int pidfd) {
+namespace {
+// Until the connection has something (or has waited its time, which its read will find out).
+Status WaitOrStop(int fd, int stop_fd) {
+  timeval limit{};
+  socklen_t length = sizeof(limit);
+  (void)getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, &length);
+  pollfd items[] = {{fd, POLLIN, 0}, {stop_fd, POLLIN, 0}};
+  poll(items, 2, static_cast<int>(limit.tv_sec * 1000 + limit.tv_usec / 1000));
+  if (items[1].revents & POLLIN) return Status(ErrorCode::kCancelled, "asked to stop");
+  return OkStatus();
+}
+}  // namespace
+
+Result<Attachment> AttachToBroker(BrokerConnection& connection, const Hello& hello, int pidfd, int stop_fd) {
   Attach attach;
   *attach.mutable_hello() = hello;
   PL_RETURN_IF_ERROR(connection.SendMessage(attach, 0, std::span(&pidfd, 1)));
@@ -201,6 +215,7 @@ Result<Attachment> AttachToBroker(BrokerConnection& connection, const Hello& hel
   std::vector<UniqueFd> fds;
   size_t want = 1;
   while (fds.size() < want) {
+    if (stop_fd >= 0) PL_RETURN_IF_ERROR(WaitOrStop(connection.fd(), stop_fd));
     PL_ASSIGN_OR_RETURN(std::optional<Packet> packet, connection.Receive());
     if (!packet) return Status(ErrorCode::kTimeout, "no answer to Attach");
     PL_ASSIGN_OR_RETURN(AttachReply reply, Unpack<AttachReply>(packet->frame));

@@ -42,15 +42,14 @@ Hello WorkerLink::MakeHello() const {
   return hello;
 }
 
-Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(Context& context, WorkerConfig config, UniqueFd pidfd,
-                                                      int wait_ms) {
+Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(Context& context, WorkerConfig config, UniqueFd pidfd, int wait_ms, int stop_fd) {
   std::unique_ptr<WorkerLink> link(new WorkerLink(std::move(config), std::move(pidfd)));
   auto end = Clock::now() + milliseconds(wait_ms);
   for (;;) {
     auto connection = BrokerConnection::Connect(link->config_.broker_path, std::max(MsUntil(end), 1));
     Status status = connection.ok() ? OkStatus() : connection.status();
     if (status.ok()) {
-      auto attached = AttachToBroker(*connection, link->MakeHello(), link->pidfd_.get());
+      auto attached = AttachToBroker(*connection, link->MakeHello(), link->pidfd_.get(), stop_fd);
       if (attached.ok()) {
         link->attachment_ = *std::move(attached);
         link->broker_ = *std::move(connection);

@@ -34,10 +34,11 @@ struct WorkerReport {
 class WorkerLink {
  public:
   // Attaches over the broker socket, with `pidfd` naming this process, and connects the work socket. Waits up to
-  // `wait_ms` for a coordinator to answer. The coordinator's refusal is passed on.
-  static Result<std::unique_ptr<WorkerLink>> Start(Context& context, WorkerConfig config, UniqueFd pidfd, int wait_ms);
+  // `wait_ms` for a coordinator to answer; kCancelled as soon as `stop_fd` is readable. The coordinator's refusal is passed on.
+  static Result<std::unique_ptr<WorkerLink>> Start(Context& context, WorkerConfig config, UniqueFd pidfd, int wait_ms,
+                                                   int stop_fd);
 
-  // The descriptors of table and slots; the caller takes them.
+  // The descriptors of table and slots are the caller's to take.
   Attachment& attachment() { return attachment_; }
   uint32_t instance() const { return attachment_.instance; }
   uint64_t term() const { return attachment_.term; }

@@ -4,10 +4,10 @@
 //
 // Exit codes: 0 asked to stop; 3 the stack went away or has a new slot table (start again); 64 bad arguments (do not).
 
+#include <stdio.h>
 #include <systemd/sd-daemon.h>
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,14 +28,7 @@ constexpr int kAttachWaitMs = 30000;
 // Mapped, not resident: the pages belong to the page cache.
 constexpr uint64_t kKeyCacheBytes = uint64_t{1} << 40;
 
-Status Serve(const wire::WorkerOptions& options, int stop_fd) {
-  auto topology = shm::SystemTopology();
-  if (options.node) PL_RETURN_IF_ERROR(shm::BindThisThread(*topology, *options.node));
-  uint32_t threads = options.threads ? options.threads : topology->usable_cores();
-  tbb::global_control limit(tbb::global_control::max_allowed_parallelism, std::max(threads, 1u));
-  tbb::task_arena arena(static_cast<int>(std::max(threads, 1u)));
-
-  wire::Context context;
+wire::WorkerConfig Config(const wire::WorkerOptions& options) {
   wire::WorkerConfig config;
   config.work_path = options.paths.WorkSocket();
   config.broker_path = options.paths.BrokerSocket();
@@ -43,18 +36,47 @@ Status Serve(const wire::WorkerOptions& options, int stop_fd) {
   config.ordinal = options.ordinal;
   config.node = options.node.value_or(0);
   config.build = PROOFLINE_VERSION;
-  PL_ASSIGN_OR_RETURN(UniqueFd self, shm::OpenSelfPidfd());
-  PL_ASSIGN_OR_RETURN(auto link, wire::WorkerLink::Start(context, config, std::move(self), kAttachWaitMs, stop_fd));
-  SetLogInstance(link->instance());
-  wire::Attachment attachment = std::move(link->attachment());
-  PL_ASSIGN_OR_RETURN(shm::SlotTable table, shm::SlotTable::Attach(std::move(attachment.table)));
-  PL_ASSIGN_OR_RETURN(std::vector<shm::Mapping> slots, shm::MapSlots(attachment.slots, table.layout()));
-  attachment.slots.clear();
+  return config;
+}
 
-  SynthRunner runner(table, slots, attachment.instance, options.paths.BrokerSocket(), arena, kKeyCacheBytes);
+Status Serve(const wire::WorkerOptions& options, int stop_fd) {
+  auto topology = shm::SystemTopology();
+  if (options.node) PL_RETURN_IF_ERROR(shm::BindThisThread(*topology, *options.node));
+  uint32_t threads = std::max(options.threads ? options.threads : topology->usable_cores(), 1u);
+  tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  tbb::task_arena arena(static_cast<int>(threads));
+
+  wire::Context context;
+  PL_ASSIGN_OR_RETURN(UniqueFd self, shm::OpenSelfPidfd());
+  PL_ASSIGN_OR_RETURN(auto link,
+                      wire::WorkerLink::Start(context, Config(options), std::move(self), kAttachWaitMs, stop_fd));
+  SetLogInstance(link->instance());
+  PL_ASSIGN_OR_RETURN(shm::SlotTable table, shm::SlotTable::Attach(std::move(link->attachment().table)));
+  PL_ASSIGN_OR_RETURN(std::vector<shm::Mapping> slots, shm::MapSlots(link->attachment().slots, table.layout()));
+  link->attachment().slots.clear();
+
+  SynthRunner runner(table, slots, link->instance(), options.paths.BrokerSocket(), arena, kKeyCacheBytes);
   wire::WorkerLoop loop(*link, runner, stop_fd, [] { sd_notify(0, "WATCHDOG=1"); });
   sd_notify(0, "READY=1");
   return loop.Run();
+}
+
+int ExitCode(const Status& status) {
+  switch (status.code()) {
+    case ErrorCode::kOk:
+    case ErrorCode::kCancelled:
+      return 0;
+    case ErrorCode::kUsage:
+      return wire::kExitConfiguration;
+    default:
+      return 3;
+  }
+}
+
+Status Main(int argc, char** argv) {
+  PL_ASSIGN_OR_RETURN(UniqueFd stop, TakeStopSignals());
+  PL_ASSIGN_OR_RETURN(wire::WorkerOptions options, wire::ParseWorkerOptions(argc, argv, wire::ROLE_SYNTH));
+  return Serve(options, stop.get());
 }
 
 }  // namespace
@@ -64,12 +86,10 @@ int main(int argc, char** argv) {
   using namespace proofline;
   HardenProcess();
   InitLog("synth-worker");
-  auto stop = TakeStopSignals();
-  auto options = wire::ParseWorkerOptions(argc, argv, wire::ROLE_SYNTH);
-  Status status = !options.ok() ? options.status() : !stop.ok() ? stop.status() : synth_worker::Serve(*options, stop->get());
-  if (!status.ok()) LogStatus(LogLevel::kError, "synthesis worker ends", status);
-  int code = status.ok() ? 0 : !options.ok() ? wire::kExitConfiguration : 3;
-  // No destructors of mappings under threads that may still run.
+  Status status = synth_worker::Main(argc, argv);
+  int code = synth_worker::ExitCode(status);
+  if (code != 0) LogStatus(LogLevel::kError, "synthesis worker ends", status);
+  // No destructors of statics under threads that may still run.
   fflush(nullptr);
   _exit(code);
 }

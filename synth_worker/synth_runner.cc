@@ -53,8 +53,8 @@ void EmitStages(const wire::SynthGrant& grant, const SynthesisReport& report, co
 
 }  // namespace
 
-SynthRunner::SynthRunner(shm::SlotTable& table, std::vector<shm::Mapping>& slots, uint32_t instance, std::string broker_path,
-                         tbb::task_arena& arena, uint64_t key_cache_bytes)
+SynthRunner::SynthRunner(shm::SlotTable& table, std::vector<shm::Mapping>& slots, uint32_t instance,
+                         std::string broker_path, tbb::task_arena& arena, uint64_t key_cache_bytes)
     : table_(table),
       slots_(slots),
       instance_(instance),
@@ -112,7 +112,8 @@ std::optional<wire::Frame> SynthRunner::RunGrant(const wire::SynthGrant& grant, 
   const SlotWord mine{SlotState::kGrant, instance_, grant.epoch()};
   auto header = table_.Snapshot(grant.slot(), mine);
   // An old order, or one for a slot that has been taken from us: the word decides.
-  if (!header.ok() || header->assignment.job != grant.job() || header->assignment.partition != grant.partition()) return std::nullopt;
+  if (!header.ok() || header->assignment.job != grant.job() || header->assignment.partition != grant.partition())
+    return std::nullopt;
 
   Synthesis synthesis({.keys = keys_,
                        .table = table_,

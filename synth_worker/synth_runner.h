@@ -17,8 +17,8 @@ namespace proofline::synth_worker {
 class SynthRunner : public wire::OrderRunner {
  public:
   // `slots[i]` is the mapping of slot i. All references outlive the runner.
-  SynthRunner(shm::SlotTable& table, std::vector<shm::Mapping>& slots, uint32_t instance, std::string broker_path, tbb::task_arena& arena,
-              uint64_t key_cache_bytes);
+  SynthRunner(shm::SlotTable& table, std::vector<shm::Mapping>& slots, uint32_t instance, std::string broker_path,
+              tbb::task_arena& arena, uint64_t key_cache_bytes);
 
   std::optional<wire::SlotEpoch> KeyOf(const wire::Frame& order) override;
   std::vector<wire::OwnedSlot> Owned() override;

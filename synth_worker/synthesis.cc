@@ -22,7 +22,8 @@ namespace {
 std::string NameOf(int fd, uint32_t partition) {
   std::array<char, 4096> target;
   ssize_t length = readlink(StrCat("/proc/self/fd/", fd).c_str(), target.data(), target.size());
-  if (length > 0 && target[0] == '/' && std::string_view(target.data(), 7) != "/memfd:") return std::string(target.data(), static_cast<size_t>(length));
+  if (length > 0 && target[0] == '/' && std::string_view(target.data(), 7) != "/memfd:")
+    return std::string(target.data(), static_cast<size_t>(length));
   return StrCat("witness of partition ", partition);
 }
 
@@ -56,7 +57,8 @@ Status Synthesis::Run() {
   Status status = Fill();
   if (!status.ok())
     for (const shm::SectionEntry& entry : sections_) shm::WipeSection(slot_, entry);
-  // The pages of the coefficients are read again from the page cache if there is a next partition; until then they are not ours.
+  // The pages of the coefficients are read again from the page cache if there is a next partition; until then they are
+  // not ours.
   if (key_) key_->file.DropPages(key_->zkey.view.coefficients);
   return status;
 }
@@ -64,7 +66,8 @@ Status Synthesis::Run() {
 Status Synthesis::Fill() {
   PL_RETURN_IF_ERROR(Stage("key", [&] { return OpenKey(); }));
   PL_RETURN_IF_ERROR(Stage("input", [&] { return ReadInput(); }));
-  if (!grant_.circuit().r1cs_path().empty()) PL_RETURN_IF_ERROR(Stage("constraints", [&] { return CheckConstraints(); }));
+  if (!grant_.circuit().r1cs_path().empty())
+    PL_RETURN_IF_ERROR(Stage("constraints", [&] { return CheckConstraints(); }));
   PL_RETURN_IF_ERROR(Stage("rows", [&] { return ComputeRows(); }));
   return Stage("seal", [&] {
     Seal();
@@ -98,7 +101,8 @@ Status Synthesis::ReadInput() {
   PL_ASSIGN_OR_RETURN(WtnsView witness, ReadWtns(file.bytes(), name));
   const ProvingKeyView& view = key_->zkey.view;
   PL_RETURN_IF_ERROR(CheckWitnessFitsKey(witness, name, view, grant_.circuit().key_path()));
-  PL_ASSIGN_OR_RETURN(std::vector<shm::SectionEntry> sections, shm::PlanPayload(view.n_vars, view.domain(), context_.table.layout()));
+  PL_ASSIGN_OR_RETURN(std::vector<shm::SectionEntry> sections,
+                      shm::PlanPayload(view.n_vars, view.domain(), context_.table.layout()));
   PL_RETURN_IF_ERROR(context_.table.WriteSections(grant_.slot(), sections));
   sections_ = std::move(sections);
   // Into the slot first, checked there: the file may still change, the slot is ours.
@@ -116,14 +120,14 @@ Status Synthesis::CheckConstraints() {
   const ProvingKeyView& view = key_->zkey.view;
   if (r1cs.view.curve != view.curve || r1cs.view.n_wires != view.n_vars || r1cs.view.n_public() != view.n_public)
     return Status(ErrorCode::kMismatch, StrCat(path, " does not belong to ", grant_.circuit().key_path()),
-                  StrCat("constraints: ", r1cs.view.n_wires, " wires, ", r1cs.view.n_public(), " public; key: ", view.n_vars, " variables, ",
-                         view.n_public, " public"),
+                  StrCat("constraints: ", r1cs.view.n_wires, " wires, ", r1cs.view.n_public(),
+                         " public; key: ", view.n_vars, " variables, ", view.n_public, " public"),
                   "add the circuit with its own .r1cs");
   R1csCheck check = CheckR1cs(r1cs.view, section(0));
   if (check.unsatisfied_count == 0) return OkStatus();
   return Status(ErrorCode::kUnsatisfied,
-                StrCat("the witness does not satisfy the circuit: constraint ", check.first, " of ", r1cs.view.n_constraints,
-                       " is the first of ", check.unsatisfied_count, " that do not hold"),
+                StrCat("the witness does not satisfy the circuit: constraint ", check.first, " of ",
+                       r1cs.view.n_constraints, " is the first of ", check.unsatisfied_count, " that do not hold"),
                 StrCat("constraints of ", path), "`proofline check` shows the constraint");
 }
 

@@ -31,10 +31,12 @@ class Synthesis {
     std::function<Result<UniqueFd>()> fetch_input;
     std::function<bool()> cancelled;
   };
-  Synthesis(const Context& context, const wire::SynthGrant& grant, uint8_t* slot) : context_(context), grant_(grant), slot_(slot) {}
+  Synthesis(const Context& context, const wire::SynthGrant& grant, uint8_t* slot)
+      : context_(context), grant_(grant), slot_(slot) {}
 
-  // Fills and seals the slot's sections and its header's section table. On failure whatever it wrote has been wiped. Codes: those of
-  // the file readers and of CheckWitness, kUnsatisfied (a constraint of the .r1cs, named), kResource, kCancelled, kUnavailable.
+  // Fills and seals the slot's sections and its header's section table. On failure whatever it wrote has been wiped.
+  // Codes: those of the file readers and of CheckWitness, kUnsatisfied (a constraint of the .r1cs, named), kResource,
+  // kCancelled, kUnavailable.
   Status Run();
   const SynthesisReport& report() const { return report_; }
 

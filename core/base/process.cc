@@ -29,7 +29,8 @@ void HardenProcess() {
   setrlimit(RLIMIT_CORE, &none);
   if (kSanitized) return;
   prctl(PR_SET_DUMPABLE, 0);
-  // The defaults raise the threshold after each large block freed, and keep what was freed: a worker would hold its peak for ever.
+  // The defaults raise the threshold after each large block freed, and keep what was freed: a worker would hold its
+  // peak for ever.
   mallopt(M_MMAP_THRESHOLD, kLargeBlockBytes);
   mallopt(M_TRIM_THRESHOLD, kLargeBlockBytes);
   mallopt(M_ARENA_MAX, 2);

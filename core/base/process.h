@@ -10,7 +10,8 @@ namespace proofline {
 // allocator that gives large blocks back at once and keeps few arenas. Before other threads exist.
 void HardenProcess();
 
-// Blocks SIGTERM and SIGINT in this thread and those it starts; the descriptor becomes readable when one comes. SIGPIPE is ignored.
+// Blocks SIGTERM and SIGINT in this thread and those it starts; the descriptor becomes readable when one comes. SIGPIPE
+// is ignored.
 Result<UniqueFd> TakeStopSignals();
 
 }  // namespace proofline

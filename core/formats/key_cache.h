@@ -1,5 +1,5 @@
-// Keys as a worker keeps them: mapped files that have been checked once, by circuit number, least recently used ones unmapped when
-// their mappings exceed a budget.
+// Keys as a worker keeps them: mapped files that have been checked once, by circuit number, least recently used ones
+// unmapped when their mappings exceed a budget.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ class KeyCache {
  public:
   KeyCache(ZkeyUse use, uint64_t budget_bytes) : use_(use), budget_bytes_(budget_bytes) {}
 
-  // Maps and checks the key unless it is there already. kMismatch, with what was found and expected, when the file has changed
-  // since the circuit was added or since it was mapped; else the errors of MappedFile::Open and ReadZkey.
+  // Maps and checks the key unless it is there already. kMismatch, with what was found and expected, when the file has
+  // changed since the circuit was added or since it was mapped; else the errors of MappedFile::Open and ReadZkey.
   Result<std::shared_ptr<CachedKey>> Get(const KeyReference& reference);
   size_t size() const { return entries_.size(); }
 

@@ -77,8 +77,8 @@ struct Attachment {
   UniqueFd table;
   std::vector<UniqueFd> slots;
 };
-// Sends Attach with `pidfd` beside it and reads the whole answer. `connection` must be blocking (Connect). kCancelled as soon as
-// `stop_fd` (-1: none) is readable.
+// Sends Attach with `pidfd` beside it and reads the whole answer. `connection` must be blocking (Connect). kCancelled
+// as soon as `stop_fd` (-1: none) is readable.
 Result<Attachment> AttachToBroker(BrokerConnection& connection, const Hello& hello, int pidfd, int stop_fd = -1);
 
 }  // namespace proofline::wire

@@ -42,7 +42,8 @@ Hello WorkerLink::MakeHello() const {
   return hello;
 }
 
-Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(Context& context, WorkerConfig config, UniqueFd pidfd, int wait_ms, int stop_fd) {
+Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(Context& context, WorkerConfig config, UniqueFd pidfd,
+                                                      int wait_ms, int stop_fd) {
   std::unique_ptr<WorkerLink> link(new WorkerLink(std::move(config), std::move(pidfd)));
   auto end = Clock::now() + milliseconds(wait_ms);
   for (;;) {

@@ -34,7 +34,8 @@ struct WorkerReport {
 class WorkerLink {
  public:
   // Attaches over the broker socket, with `pidfd` naming this process, and connects the work socket. Waits up to
-  // `wait_ms` for a coordinator to answer; kCancelled as soon as `stop_fd` is readable. The coordinator's refusal is passed on.
+  // `wait_ms` for a coordinator to answer; kCancelled as soon as `stop_fd` is readable. The coordinator's refusal is
+  // passed on.
   static Result<std::unique_ptr<WorkerLink>> Start(Context& context, WorkerConfig config, UniqueFd pidfd, int wait_ms,
                                                    int stop_fd);
 

@@ -39,9 +39,10 @@ Status Set(WorkerOptions& out, int which, const char* name, const char* value) {
 }  // namespace
 
 Result<WorkerOptions> ParseWorkerOptions(int argc, char** argv, Role role) {
-  static const option kOptions[] = {{"run-dir", required_argument, nullptr, 'r'}, {"ordinal", required_argument, nullptr, 'o'},
-                                    {"node", required_argument, nullptr, 'n'},    {"threads", required_argument, nullptr, 't'},
-                                    {"device", required_argument, nullptr, 'd'},  {nullptr, 0, nullptr, 0}};
+  static const option kOptions[] = {
+      {"run-dir", required_argument, nullptr, 'r'}, {"ordinal", required_argument, nullptr, 'o'},
+      {"node", required_argument, nullptr, 'n'},    {"threads", required_argument, nullptr, 't'},
+      {"device", required_argument, nullptr, 'd'},  {nullptr, 0, nullptr, 0}};
   WorkerOptions out;
   opterr = 0;
   for (int index = 0, c; (c = getopt_long(argc, argv, "+", kOptions, &index)) != -1;) {

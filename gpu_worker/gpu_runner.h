@@ -1,0 +1,50 @@
+// Orders of a GPU owner: leases, each guarded by the slot's word.
+#pragma once
+
+#include <tbb/task_arena.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/formats/key_cache.h"
+#include "core/wire/worker_loop.h"
+#include "gpu_worker/device.h"
+#include "shm/mapping.h"
+#include "shm/slot_table.h"
+
+namespace proofline::gpu_worker {
+
+class GpuRunner : public wire::OrderRunner {
+ public:
+  // `slots[i]` is the mapping of slot i. All references outlive the runner.
+  GpuRunner(shm::SlotTable& table, std::vector<shm::Mapping>& slots, uint32_t instance, Device& device,
+            tbb::task_arena& arena, uint64_t key_cache_bytes)
+      : table_(table),
+        slots_(slots),
+        instance_(instance),
+        device_(device),
+        arena_(arena),
+        keys_(ZkeyUse::kWithoutCoefficients, key_cache_bytes) {}
+
+  std::optional<wire::SlotEpoch> KeyOf(const wire::Frame& order) override;
+  std::vector<wire::OwnedSlot> Owned() override;
+  std::optional<wire::Frame> OrderFor(const wire::OwnedSlot& slot) override;
+  std::optional<wire::Frame> Run(const wire::Frame& order, const wire::CancelFlag& cancel) override;
+
+ private:
+  std::optional<wire::Frame> RunLease(const wire::GpuLease& lease, const wire::CancelFlag& cancel);
+  Status ProveInto(const wire::GpuLease& lease, const shm::SlotSnapshot& header, const wire::CancelFlag& cancel,
+                   std::vector<wire::StageTime>* stages);
+  Status CheckSections(const wire::GpuLease& lease, const shm::SlotSnapshot& header, const ProvingKeyView& view) const;
+  void ReportDeviceFault(const wire::GpuLease& lease, const std::string& text) const;
+
+  shm::SlotTable& table_;
+  std::vector<shm::Mapping>& slots_;
+  uint32_t instance_;
+  Device& device_;
+  tbb::task_arena& arena_;
+  KeyCache keys_;
+};
+
+}  // namespace proofline::gpu_worker

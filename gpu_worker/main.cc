@@ -1,0 +1,115 @@
+// proofline-gpu-worker: the one owner of one device of one stack.
+//
+//   proofline-gpu-worker [--run-dir DIR] [--ordinal N] [--device cpu | cuda:N] [--node N] [--threads N]
+//
+// Exit codes: 0 asked to stop; 3 the stack went away or has a new slot table (start again); 64 bad arguments, 70 the
+// device gave a wrong answer, 72 the device is not there (64 and 72: do not start again).
+
+#include <stdio.h>
+#include <systemd/sd-daemon.h>
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "core/base/log.h"
+#include "core/base/process.h"
+#include "core/base/text.h"
+#include "core/wire/worker_loop.h"
+#include "core/wire/worker_options.h"
+#include "gpu_worker/device_lock.h"
+#include "gpu_worker/gpu_runner.h"
+#include "gpu_worker/known_answer.h"
+#include "shm/pidfd.h"
+#include "shm/slot_memory.h"
+#include "shm/topology.h"
+
+namespace proofline::gpu_worker {
+namespace {
+
+constexpr int kExitDeviceFault = 70;
+constexpr int kExitDeviceMissing = 72;
+constexpr int kAttachWaitMs = 30000;
+constexpr int kLockWaitMs = 5000;
+// Mapped, not resident: the pages belong to the page cache.
+constexpr uint64_t kKeyCacheBytes = uint64_t{1} << 40;
+
+wire::WorkerConfig Config(const wire::WorkerOptions& options) {
+  wire::WorkerConfig config;
+  config.work_path = options.paths.WorkSocket();
+  config.broker_path = options.paths.BrokerSocket();
+  config.role = wire::ROLE_GPU;
+  config.ordinal = options.ordinal;
+  config.node = options.node.value_or(0);
+  config.device = options.device;
+  config.build = PROOFLINE_VERSION;
+  return config;
+}
+
+// A CPU is no single thing to own: its owners are told apart by their ordinals.
+std::string DeviceIdentity(const wire::WorkerOptions& options) {
+  return options.device == "cpu" ? StrCat("cpu-", options.ordinal) : options.device;
+}
+
+Status Serve(const wire::WorkerOptions& options, Device& device, int stop_fd) {
+  PL_ASSIGN_OR_RETURN(UniqueFd lock, LockDevice(options.paths.run_dir, DeviceIdentity(options), kLockWaitMs));
+  auto topology = shm::SystemTopology();
+  if (options.node) PL_RETURN_IF_ERROR(shm::BindThisThread(*topology, *options.node));
+  uint32_t threads = std::max(options.threads ? options.threads : topology->usable_cores(), 1u);
+  tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  tbb::task_arena arena(static_cast<int>(threads));
+  PL_RETURN_IF_ERROR(arena.execute([&] { return ProveKnownAnswers(device); }));
+
+  wire::Context context;
+  PL_ASSIGN_OR_RETURN(UniqueFd self, shm::OpenSelfPidfd());
+  PL_ASSIGN_OR_RETURN(auto link,
+                      wire::WorkerLink::Start(context, Config(options), std::move(self), kAttachWaitMs, stop_fd));
+  SetLogInstance(link->instance());
+  PL_ASSIGN_OR_RETURN(shm::SlotTable table, shm::SlotTable::Attach(std::move(link->attachment().table)));
+  PL_ASSIGN_OR_RETURN(std::vector<shm::Mapping> slots, shm::MapSlots(link->attachment().slots, table.layout()));
+  link->attachment().slots.clear();
+
+  GpuRunner runner(table, slots, link->instance(), device, arena, kKeyCacheBytes);
+  wire::WorkerLoop loop(*link, runner, stop_fd, [] { sd_notify(0, "WATCHDOG=1"); });
+  sd_notify(0, "READY=1");
+  return loop.Run();
+}
+
+int ExitCode(const Status& status) {
+  switch (status.code()) {
+    case ErrorCode::kOk:
+    case ErrorCode::kCancelled:
+      return 0;
+    case ErrorCode::kUsage:
+      return wire::kExitConfiguration;
+    case ErrorCode::kDeviceFault:
+      return kExitDeviceFault;
+    case ErrorCode::kUnsupported:
+      return kExitDeviceMissing;
+    default:
+      return 3;
+  }
+}
+
+Status Main(int argc, char** argv) {
+  PL_ASSIGN_OR_RETURN(UniqueFd stop, TakeStopSignals());
+  PL_ASSIGN_OR_RETURN(wire::WorkerOptions options, wire::ParseWorkerOptions(argc, argv, wire::ROLE_GPU));
+  PL_ASSIGN_OR_RETURN(std::unique_ptr<Device> device, OpenDevice(options.device));
+  return Serve(options, *device, stop.get());
+}
+
+}  // namespace
+}  // namespace proofline::gpu_worker
+
+int main(int argc, char** argv) {
+  using namespace proofline;
+  HardenProcess();
+  InitLog("gpu-worker");
+  Status status = gpu_worker::Main(argc, argv);
+  int code = gpu_worker::ExitCode(status);
+  if (code != 0) LogStatus(LogLevel::kError, "owner ends", status);
+  // No destructors of statics under threads that may still run.
+  fflush(nullptr);
+  _exit(code);
+}

@@ -25,11 +25,11 @@ namespace proofline {
 struct Wire {
   uint32_t index = 0;
 };
-inline constexpr Wire kOne{0};
+inline constexpr Wire kOneWire{0};
 
 // A sum of coefficient * wire, with its value under the witness in hand.
 template <class FrModulus>
-class Sum {
+class WireSum {
  public:
   using Fr = Fp<FrModulus>;
   struct Term {
@@ -37,11 +37,11 @@ class Sum {
     Fr coefficient;
   };
 
-  Sum() = default;
+  WireSum() = default;
   const std::vector<Term>& terms() const { return terms_; }
   const Fr& value() const { return value_; }
 
-  Sum& Add(const Fr& coefficient, Wire wire, const Fr& wire_value) {
+  WireSum& Add(const Fr& coefficient, Wire wire, const Fr& wire_value) {
     if (!coefficient.IsZero()) terms_.push_back({wire.index, coefficient});
     value_ += coefficient * wire_value;
     return *this;
@@ -56,7 +56,7 @@ template <class FrModulus>
 class CircuitBuilder {
  public:
   using Fr = Fp<FrModulus>;
-  using Lc = Sum<FrModulus>;
+  using Lc = WireSum<FrModulus>;
   using Part = std::pair<Fr, Wire>;
 
   explicit CircuitBuilder(CurveId curve) : curve_(curve) {
@@ -111,7 +111,7 @@ class CircuitBuilder {
   // A purely linear constraint 0 * 0 = sum, as circom writes them.
   void AssertZero(const Lc& sum) { Constrain(Lc(), Lc(), sum); }
   // bit * (bit - 1) = 0.
-  void AssertBit(Wire bit) { Constrain(Linear(bit), Linear({{Fr::One(), bit}, {-Fr::One(), kOne}}), Lc()); }
+  void AssertBit(Wire bit) { Constrain(Linear(bit), Linear({{Fr::One(), bit}, {-Fr::One(), kOneWire}}), Lc()); }
   // Gives `output` the value of `sum` and constrains them to be equal.
   void AssertOutput(Wire output, Lc sum) {
     Require(output.index >= 1 && output.index <= n_pub_out_);

@@ -23,7 +23,7 @@ template <class FrModulus>
 Wire Permute(CircuitBuilder<FrModulus>& b, Wire state, Wire message, const std::vector<Fp<FrModulus>>& constants) {
   using Fr = Fp<FrModulus>;
   for (size_t round = 0; round < constants.size(); ++round) {
-    auto base = b.Linear({{Fr::One(), state}, {constants[round], kOne}});
+    auto base = b.Linear({{Fr::One(), state}, {constants[round], kOneWire}});
     if (round == 0) b.Accumulate(base, Fr::One(), message);
     Wire square = b.Multiply(base, base);
     Wire fourth = b.Multiply(b.Linear(square), b.Linear(square));

@@ -19,9 +19,9 @@ constexpr uint32_t kRound[64] = {
     0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f,
     0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-// A wire known to be 0 or 1, or the constant 0 (no wire) or 1 (wire kOne).
+// A wire known to be 0 or 1, or the constant 0 (no wire) or 1 (wire kOneWire).
 struct Bit {
-  Wire wire = kOne;
+  Wire wire = kOneWire;
   bool is_zero = true;
 };
 
@@ -34,7 +34,7 @@ struct Word {
 Word ConstantWord(uint32_t value) {
   Word w;
   w.value = value;
-  for (int i = 0; i < 32; ++i) w.bits[i] = Bit{kOne, ((value >> i) & 1) == 0};
+  for (int i = 0; i < 32; ++i) w.bits[i] = Bit{kOneWire, ((value >> i) & 1) == 0};
   return w;
 }
 
@@ -154,7 +154,7 @@ class Sha256Circuit {
   Word AddWords(std::initializer_list<const Word*> words, const std::vector<Word>& more, uint32_t constant) {
     Lc sum;
     uint64_t value = constant;
-    Accumulate(sum, Fr::FromU64(constant), Bit{kOne, constant == 0});
+    Accumulate(sum, Fr::FromU64(constant), Bit{kOneWire, constant == 0});
     auto add = [&](const Word& w) {
       AddWeighted(sum, w);
       value += w.value;
@@ -190,10 +190,10 @@ std::vector<Word> PaddedWords(CircuitBuilder<FrModulus>& b, const std::vector<Wi
     std::vector<Wire> bits = b.Decompose(b.Linear(message[i]), bytes[i], 8);
     for (int j = 0; j < 8; ++j) set(i, j, Bit{bits[j], false}, (bytes[i] >> j) & 1);
   }
-  set(bytes.size(), 7, Bit{kOne, false}, true);
+  set(bytes.size(), 7, Bit{kOneWire, false}, true);
   uint64_t bit_length = uint64_t{bytes.size()} * 8;
   for (int j = 0; j < 64; ++j)
-    if ((bit_length >> j) & 1) set(words.size() * 4 - 1 - j / 8, j % 8, Bit{kOne, false}, true);
+    if ((bit_length >> j) & 1) set(words.size() * 4 - 1 - j / 8, j % 8, Bit{kOneWire, false}, true);
   return words;
 }
 

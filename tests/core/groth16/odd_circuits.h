@@ -66,7 +66,7 @@ std::vector<NamedCircuit> OddCircuits(CurveId curve) {
   });
   add("domain of 8 filled exactly", [&](Builder& b) {  // 6 constraints, 1 public signal, the constant
     Wire x = b.AddPublicInput(Fr::FromU64(2));
-    for (int i = 0; i < 6; ++i) x = b.Multiply(b.Linear(x), b.Linear({{Fr::FromU64(3), x}, {one, kOne}}));
+    for (int i = 0; i < 6; ++i) x = b.Multiply(b.Linear(x), b.Linear({{Fr::FromU64(3), x}, {one, kOneWire}}));
   });
   add("one row over a power of two", [&](Builder& b) {
     Wire x = b.AddPublicInput(Fr::FromU64(2));
@@ -80,7 +80,7 @@ std::vector<NamedCircuit> OddCircuits(CurveId curve) {
   });
   add("one wire in many terms of a row, coefficients that cancel", [&](Builder& b) {
     Wire x = b.AddPrivateInput(Fr::FromU64(5));
-    auto many = b.Linear({{one, x}, {one, x}, {minus_one, x}, {Fr::FromU64(4), x}, {minus_one, kOne}, {one, kOne}});
+    auto many = b.Linear({{one, x}, {one, x}, {minus_one, x}, {Fr::FromU64(4), x}, {minus_one, kOneWire}, {one, kOneWire}});
     b.Multiply(many, b.Linear({{one, x}, {minus_one, x}}));
     b.Multiply(many, many);
   });

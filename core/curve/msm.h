@@ -12,8 +12,8 @@
 //
 // Threads: tbb::parallel_for in the caller's arena. Not constant time.
 // Memory: 4 bytes per scalar for the list of what counts, 8 bytes per scalar and window in flight (as many windows as threads, at most
-// all of them; ranges of at most 2^22 scalars at a time), one array of buckets per window (2^(width-1) points), and about 2 MiB of
-// work space per thread. All that was derived from scalars is wiped. Throws std::bad_alloc.
+// all of them; ranges of at most 2^22 scalars at a time) with one and a half arrays of buckets each (2^(width-1) points), and about
+// 10 KiB for each byte of a point as work space of each thread. All that was derived from scalars is wiped. Throws std::bad_alloc.
 #pragma once
 
 #include <cstddef>

@@ -24,10 +24,10 @@ namespace proofline::msm_detail {
 using Entry = uint32_t;
 constexpr Entry kNegated = 0x80000000u;
 
-// Entries that one task sums: at 64-byte points the first level's sums take 256 KiB, which stay in the second-level cache.
-constexpr size_t kTaskEntries = 8192;
+// Entries that one task sums: at 64-byte points the first level's sums take 128 KiB, which stay in the second-level cache.
+constexpr size_t kTaskEntries = 4096;
 
-// What a thread needs to sum a task. About 2 MiB for 64-byte points.
+// What a thread needs to sum a task: about 0.6 MiB for 64-byte points.
 template <class F>
 struct Workspace {
   BatchAdder<F> adder;

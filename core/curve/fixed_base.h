@@ -66,14 +66,12 @@ class FixedBaseTable {
     const Affine<F>* sums;
     const Affine<F>* multiples;
     const uint32_t* digits;
-    void Xs(size_t k, F& x1, F& x2) const {
-      x1 = sums[k].x;
-      x2 = Multiple(k).x;
-    }
-    void Points(size_t k, Affine<F>& p, Affine<F>& q) const {
-      p = sums[k];
-      q = Multiple(k);
-      if (digits[k] >> 31) q = -q;
+    void SubXs(size_t k, F& dx) const { F::Sub(dx, Multiple(k).x, sums[k].x); }
+    bool HasZeroX(size_t k) const { return sums[k].x.IsZero() | Multiple(k).x.IsZero(); }
+    AffinePair<F> Points(size_t k) const {
+      AffinePair<F> pair{sums[k], Multiple(k)};
+      batch_affine_detail::NegateIf(pair.q.y, digits[k] >> 31);
+      return pair;
     }
     void Prefetch(size_t k) const { __builtin_prefetch(multiples + (digits[k] & 0x7fffffffu)); }
     const Affine<F>& Multiple(size_t k) const { return multiples[digits[k] & 0x7fffffffu]; }
@@ -107,7 +105,7 @@ class FixedBaseTable {
     for (size_t w = 0; w < offsets_.size(); ++w) {
       for (size_t i = 0; i < scalars.size(); ++i) ws.digits[i] = cut_.Digit(ws.folded[i], cut_.windows()[w]);
       const Source source{out.data(), multiples_.data() + offsets_[w], ws.digits.data()};
-      ws.adder.Run(scalars.size(), source, [&](size_t k, const Affine<F>& sum) { out[k] = sum; });
+      ws.adder.Run(scalars.size(), source, [&](size_t k) -> Affine<F>& { return out[k]; });
     }
   }
 

@@ -50,12 +50,7 @@ class Bases {
   F X(Entry e) const { return F::LoadMont(At(e)); }
   Affine<F> Point(Entry e) const {
     Affine<F> p = Affine<F>::Load(At(e));
-    // A branch here would be mispredicted every second time.
-    F negated = -p.y;
-    const uint64_t mask = 0 - uint64_t{e >> 31};
-    auto* y = reinterpret_cast<uint64_t*>(&p.y);
-    const auto* n = reinterpret_cast<const uint64_t*>(&negated);
-    for (size_t i = 0; i < F::kBytes / 8; ++i) y[i] ^= (y[i] ^ n[i]) & mask;
+    batch_affine_detail::NegateIf(p.y, e >> 31);
     return p;
   }
   void Prefetch(Entry e) const {
@@ -69,20 +64,14 @@ class Bases {
   const uint8_t* bytes_;
 };
 
-// Pairs of neighbouring entries, and pairs of neighbouring sums of the level below.
+// Pairs of neighbouring entries (never infinity), and pairs of neighbouring sums of the level below.
 template <class F>
 struct EntryPairs {
   Bases<F> bases;
   const Entry* entries;
   const uint32_t* left;
-  void Xs(size_t k, F& x1, F& x2) const {
-    x1 = bases.X(entries[left[k]]);
-    x2 = bases.X(entries[left[k] + 1]);
-  }
-  void Points(size_t k, Affine<F>& p, Affine<F>& q) const {
-    p = bases.Point(entries[left[k]]);
-    q = bases.Point(entries[left[k] + 1]);
-  }
+  void SubXs(size_t k, F& dx) const { F::Sub(dx, bases.X(entries[left[k] + 1]), bases.X(entries[left[k]])); }
+  AffinePair<F> Points(size_t k) const { return {bases.Point(entries[left[k]]), bases.Point(entries[left[k] + 1])}; }
   void Prefetch(size_t k) const {
     bases.Prefetch(entries[left[k]]);
     bases.Prefetch(entries[left[k] + 1]);
@@ -92,14 +81,9 @@ template <class F>
 struct LevelPairs {
   const Affine<F>* points;
   const uint32_t* left;
-  void Xs(size_t k, F& x1, F& x2) const {
-    x1 = points[left[k]].x;
-    x2 = points[left[k] + 1].x;
-  }
-  void Points(size_t k, Affine<F>& p, Affine<F>& q) const {
-    p = points[left[k]];
-    q = points[left[k] + 1];
-  }
+  void SubXs(size_t k, F& dx) const { F::Sub(dx, points[left[k] + 1].x, points[left[k]].x); }
+  bool HasZeroX(size_t k) const { return points[left[k]].x.IsZero() | points[left[k] + 1].x.IsZero(); }
+  AffinePairView<F> Points(size_t k) const { return {points[left[k]], points[left[k] + 1]}; }
   void Prefetch(size_t) const {}
 };
 
@@ -138,7 +122,7 @@ void SumSegments(Workspace<F>& ws, const Bases<F>& bases, const Entry* entries, 
       [&](uint32_t from, uint32_t at) { to[at] = bases.Point(entries[from]); });
   if (!more) return;
   ws.adder.Run(ws.left.size(), EntryPairs<F>{bases, entries, ws.left.data()},
-               [&](size_t k, const Affine<F>& sum) { to[ws.to[k]] = sum; });
+               [&](size_t k) -> Affine<F>& { return to[ws.to[k]]; });
   for (int level = 1;; ++level) {
     const Affine<F>* below = to;
     to = ws.level[level % 2].get();
@@ -147,7 +131,7 @@ void SumSegments(Workspace<F>& ws, const Bases<F>& bases, const Entry* entries, 
         [&](uint32_t from, uint32_t at) { to[at] = below[from]; });
     if (!more) return;
     ws.adder.Run(ws.left.size(), LevelPairs<F>{below, ws.left.data()},
-                 [&](size_t k, const Affine<F>& sum) { to[ws.to[k]] = sum; });
+                 [&](size_t k) -> Affine<F>& { return to[ws.to[k]]; });
   }
 }
 
@@ -234,14 +218,9 @@ void SumRows(Workspaces<F>& workspaces, Affine<F>* points, size_t rows, size_t c
     size_t half, columns;
     int shift;
     size_t At(size_t k) const { return (k >> shift) * columns + (k & (half - 1)); }
-    void Xs(size_t k, F& x1, F& x2) const {
-      x1 = points[At(k)].x;
-      x2 = points[At(k) + half].x;
-    }
-    void Points(size_t k, Affine<F>& p, Affine<F>& q) const {
-      p = points[At(k)];
-      q = points[At(k) + half];
-    }
+    void SubXs(size_t k, F& dx) const { F::Sub(dx, points[At(k) + half].x, points[At(k)].x); }
+    bool HasZeroX(size_t k) const { return points[At(k)].x.IsZero() | points[At(k) + half].x.IsZero(); }
+    AffinePair<F> Points(size_t k) const { return {points[At(k)], points[At(k) + half]}; }
     void Prefetch(size_t) const {}
   };
   for (size_t half = columns / 2; half > 0; half /= 2) {
@@ -251,7 +230,7 @@ void SumRows(Workspaces<F>& workspaces, Affine<F>* points, size_t rows, size_t c
       Affine<F>* base = points + range.begin() * columns;
       const Source source{base, half, columns, shift};
       workspaces.local().adder.Run(range.size() * half, source,
-                                   [&](size_t k, const Affine<F>& sum) { base[source.At(k)] = sum; });
+                                   [&](size_t k) -> Affine<F>& { return base[source.At(k)]; });
     });
   }
 }

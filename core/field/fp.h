@@ -184,6 +184,12 @@ struct Fp {
     return acc == 0;
   }
 
+  // r = a op b where r is; r may be a or b. For loops that store: `x = a * b` copies, see operator*= below.
+  static void Mul(Fp& r, const Fp& a, const Fp& b) { Arith::template MulMont<M>(r.limbs, a.limbs, b.limbs); }
+  static void Square(Fp& r, const Fp& a) { Mul(r, a, a); }
+  static void Add(Fp& r, const Fp& a, const Fp& b) { Arith::template Add<M>(r.limbs, a.limbs, b.limbs); }
+  static void Sub(Fp& r, const Fp& a, const Fp& b) { Arith::template Sub<M>(r.limbs, a.limbs, b.limbs); }
+
   friend Fp operator*(const Fp& a, const Fp& b) {
     Fp r;
     Arith::template MulMont<M>(r.limbs, a.limbs, b.limbs);

@@ -40,23 +40,68 @@ struct Fq2 {
   bool IsZero() const { return c0.IsZero() && c1.IsZero(); }
   friend bool operator==(const Fq2& a, const Fq2& b) { return a.c0 == b.c0 && a.c1 == b.c1; }
 
-  friend Fq2 operator+(const Fq2& a, const Fq2& b) { return {a.c0 + b.c0, a.c1 + b.c1}; }
-  friend Fq2 operator-(const Fq2& a, const Fq2& b) { return {a.c0 - b.c0, a.c1 - b.c1}; }
-  Fq2 operator-() const { return {-c0, -c1}; }
+  // r = a op b where r is; r may be a or b. As in Fp, so that loops that store need no copies.
+  static void Add(Fq2& r, const Fq2& a, const Fq2& b) {
+    Fq::Add(r.c0, a.c0, b.c0);
+    Fq::Add(r.c1, a.c1, b.c1);
+  }
+  static void Sub(Fq2& r, const Fq2& a, const Fq2& b) {
+    Fq::Sub(r.c0, a.c0, b.c0);
+    Fq::Sub(r.c1, a.c1, b.c1);
+  }
   // Karatsuba: 3 multiplications.
-  friend Fq2 operator*(const Fq2& a, const Fq2& b) {
-    Fq v0 = a.c0 * b.c0;
-    Fq v1 = a.c1 * b.c1;
-    return {v0 - v1, (a.c0 + a.c1) * (b.c0 + b.c1) - v0 - v1};
+  static void Mul(Fq2& r, const Fq2& a, const Fq2& b) {
+    const Fq v0 = a.c0 * b.c0;
+    const Fq v1 = a.c1 * b.c1;
+    const Fq sum_a = a.c0 + a.c1;
+    const Fq sum_b = b.c0 + b.c1;
+    Fq::Mul(r.c1, sum_a, sum_b);
+    r.c1 -= v0;
+    r.c1 -= v1;
+    Fq::Sub(r.c0, v0, v1);
   }
   // Complex squaring: 2 multiplications.
-  Fq2 Square() const {
-    Fq m = c0 * c1;
-    return {(c0 + c1) * (c0 - c1), m.Double()};
+  static void Square(Fq2& r, const Fq2& a) {
+    const Fq sum = a.c0 + a.c1;
+    const Fq difference = a.c0 - a.c1;
+    Fq::Mul(r.c1, a.c0, a.c1);
+    r.c1 += r.c1;
+    Fq::Mul(r.c0, sum, difference);
   }
-  Fq2& operator*=(const Fq2& b) { return *this = *this * b; }
-  Fq2& operator+=(const Fq2& b) { return *this = *this + b; }
-  Fq2& operator-=(const Fq2& b) { return *this = *this - b; }
+
+  friend Fq2 operator+(const Fq2& a, const Fq2& b) {
+    Fq2 r;
+    Add(r, a, b);
+    return r;
+  }
+  friend Fq2 operator-(const Fq2& a, const Fq2& b) {
+    Fq2 r;
+    Sub(r, a, b);
+    return r;
+  }
+  friend Fq2 operator*(const Fq2& a, const Fq2& b) {
+    Fq2 r;
+    Mul(r, a, b);
+    return r;
+  }
+  Fq2 Square() const {
+    Fq2 r;
+    Square(r, *this);
+    return r;
+  }
+  Fq2 operator-() const { return {-c0, -c1}; }
+  Fq2& operator*=(const Fq2& b) {
+    Mul(*this, *this, b);
+    return *this;
+  }
+  Fq2& operator+=(const Fq2& b) {
+    Add(*this, *this, b);
+    return *this;
+  }
+  Fq2& operator-=(const Fq2& b) {
+    Sub(*this, *this, b);
+    return *this;
+  }
   Fq2 Double() const { return {c0.Double(), c1.Double()}; }
   Fq2 Scale(const Fq& k) const { return {c0 * k, c1 * k}; }
   // The q-th power.

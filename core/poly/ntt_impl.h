@@ -24,9 +24,9 @@ constexpr int kSequentialLog2 = 9;
 template <class Fr>
 inline void SplitOne(Fr* x, Fr* y, size_t count) {
   for (size_t j = 0; j < count; ++j) {
-    Fr u = x[j], v = y[j];
-    x[j] = u + v;
-    y[j] = u - v;
+    const Fr v = y[j];
+    Fr::Sub(y[j], x[j], v);
+    x[j] += v;
   }
 }
 
@@ -35,10 +35,9 @@ template <class Fr>
 inline void Split(Fr* x, Fr* y, size_t count, const Fr& negated, bool w_is_one) {
   if (w_is_one) return SplitOne(x, y, count);
   for (size_t j = 0; j < count; ++j) {
-    Fr v = y[j] * negated;
-    Fr u = x[j];
-    x[j] = u - v;
-    y[j] = u + v;
+    const Fr v = y[j] * negated;
+    Fr::Add(y[j], x[j], v);
+    x[j] -= v;
   }
 }
 
@@ -47,9 +46,9 @@ template <class Fr>
 inline void Join(Fr* x, Fr* y, size_t count, const Fr& w, bool w_is_one) {
   if (w_is_one) return SplitOne(x, y, count);
   for (size_t j = 0; j < count; ++j) {
-    Fr u = x[j], v = y[j];
-    x[j] = u + v;
-    y[j] = (u - v) * w;
+    const Fr difference = x[j] - y[j];
+    x[j] += y[j];
+    Fr::Mul(y[j], difference, w);
   }
 }
 

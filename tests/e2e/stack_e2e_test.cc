@@ -150,7 +150,9 @@ TEST_F(RunningStackTest, ABadPartitionFailsTheJobAndTheOthersFinish) {
   EXPECT_EQ(view["state"], "failed");
   for (const auto& p : view["partitions"]) {
     EXPECT_EQ(p["attempt"], 1) << view;  // wrong input is never tried again
-    if (p["partition"] == 1) EXPECT_EQ(p["error"]["code"], "unsatisfied") << view;
+    if (p["partition"] == 1) {
+      EXPECT_EQ(p["error"]["code"], "unsatisfied") << view;
+    }
   }
   ExpectBalance();
   ExpectAllSlotsFree();

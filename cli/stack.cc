@@ -15,10 +15,22 @@ using std::chrono::milliseconds;
 // For programs that serve for long; a private stack is watched by its user.
 constexpr milliseconds kWatchdog{10000};
 
+std::string_view LevelName(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug: return "debug";
+    case LogLevel::kInfo: return "info";
+    case LogLevel::kWarn: return "warn";
+    case LogLevel::kError: return "error";
+    case LogLevel::kOff: return "off";
+  }
+  return "info";
+}
+
 std::vector<std::string> CommonEnvironment(const StackOptions& options) {
   std::vector<std::string> env{"STATE_DIRECTORY=" + options.paths.state_dir, "RUNTIME_DIRECTORY=" + options.paths.run_dir};
   // A private stack reports through its one user; its processes' own words matter only when something is wrong.
-  if (options.is_private && !getenv("PROOFLINE_LOG")) env.push_back("PROOFLINE_LOG=warn");
+  const LogLevel level = options.is_private ? LogLevel::kWarn : options.log_level;
+  if (!getenv("PROOFLINE_LOG")) env.push_back(StrCat("PROOFLINE_LOG=", LevelName(level)));
   return env;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/supervisor.h"
+#include "core/base/log.h"
 #include "core/base/paths.h"
 #include "core/base/status.h"
 #include "core/groth16/types.h"
@@ -16,7 +17,8 @@ struct StackOptions {
   StackPaths paths;  // both directories exist
   uint32_t synth_count = 1;
   std::vector<std::string> devices;  // as ResolveDevice gives them; one GPU owner each
-  std::string config;                // TOML file; empty = none
+  std::string config;                // TOML file, absolute; empty = none
+  LogLevel log_level = LogLevel::kInfo;  // of `config`; PROOFLINE_LOG in our environment goes before
   // A private stack keeps its journal in memory, takes direct inputs only, and has one slot sized for this key.
   bool is_private = false;
   ProvingKeyView shape;

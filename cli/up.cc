@@ -1,5 +1,6 @@
 // proofline up: a whole stack in the foreground.
 #include <CLI/App.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/stack.h"
+#include "core/base/config.h"
 #include "core/base/text.h"
 
 namespace proofline::cli {
@@ -24,7 +26,8 @@ constexpr uint32_t kMostWorkers = 256;
 
 struct UpOptions {
   std::string state, config, log;
-  uint32_t synth = 1;
+  uint32_t synth = 0;  // 0: from the configuration, else 1
+  bool synth_given = false;
   std::vector<std::string> devices;
 };
 
@@ -91,19 +94,30 @@ Status Serve(StackOptions options, const InterruptGuard& interrupt) {
   return OkStatus();
 }
 
-Status Up(const UpOptions& options) {
-  if (options.synth == 0 || options.synth > kMostWorkers) return Status(ErrorCode::kUsage, StrCat("--synth: ", options.synth, " is not between 1 and ", kMostWorkers));
+// Command line over configuration over defaults.
+Result<StackOptions> ChooseStack(const UpOptions& options) {
+  if (options.synth_given && (options.synth == 0 || options.synth > kMostWorkers))
+    return Status(ErrorCode::kUsage, StrCat("--synth: ", options.synth, " is not between 1 and ", kMostWorkers));
   StackOptions stack;
-  PL_ASSIGN_OR_RETURN(stack.paths, ResolvePaths(options.state));
-  for (const std::string& wanted : options.devices.empty() ? std::vector<std::string>{""} : options.devices) {
-    PL_ASSIGN_OR_RETURN(std::string device, ResolveDevice(wanted));
+  StackConfig config;
+  if (!options.config.empty()) {
+    PL_ASSIGN_OR_RETURN(config, LoadConfig(options.config));
+    stack.config = AbsolutePath(options.config);
+    stack.log_level = config.log_level;
+  }
+  PL_ASSIGN_OR_RETURN(stack.paths, ResolvePaths(options.state, config.state_dir, config.run_dir));
+  stack.synth_count = options.synth_given ? options.synth : std::max(config.synth_workers, 1u);
+  std::vector<std::string> wanted = options.devices.empty() ? config.devices : options.devices;
+  if (wanted.empty()) wanted.emplace_back();
+  for (const std::string& one : wanted) {
+    PL_ASSIGN_OR_RETURN(std::string device, ResolveDevice(one));
     stack.devices.push_back(std::move(device));
   }
-  stack.synth_count = options.synth;
-  if (!options.config.empty()) {
-    if (access(options.config.c_str(), R_OK) != 0) return Status(ErrorCode::kInvalidArgument, StrCat("--config ", options.config, ": ", strerror(errno)));
-    stack.config = AbsolutePath(options.config);
-  }
+  return stack;
+}
+
+Status Up(const UpOptions& options) {
+  PL_ASSIGN_OR_RETURN(StackOptions stack, ChooseStack(options));
   PL_RETURN_IF_ERROR(MakePrivateFolder(stack.paths.state_dir));
   PL_RETURN_IF_ERROR(MakePrivateFolder(stack.paths.run_dir));
   PL_ASSIGN_OR_RETURN(const UniqueFd lock, LockState(stack.paths));
@@ -126,11 +140,14 @@ void AddUp(CLI::App& app, Command& command) {
   auto options = std::make_shared<UpOptions>();
   CLI::App* sub = app.add_subcommand("up", "run a whole stack in the foreground: coordinator, synthesis workers, one owner for each device");
   sub->add_option("--state", options->state, "where the stack keeps its files (default $XDG_STATE_HOME/proofline); its sockets are in DIR/run")->type_name("DIR");
-  sub->add_option("--config", options->config, "a TOML file")->type_name("FILE");
-  sub->add_option("--synth", options->synth, "synthesis workers (default 1)")->type_name("N");
+  sub->add_option("--config", options->config, "a TOML file (deploy/proofline.toml shows every setting)")->type_name("FILE");
+  CLI::Option* synth = sub->add_option("--synth", options->synth, "synthesis workers (default 1)")->type_name("N");
   sub->add_option("--device", options->devices, "cpu or cuda:N; repeat it for several (default: the first CUDA device, else cpu)")->allow_extra_args(false)->type_name("DEVICE");
   sub->add_option("--log", options->log, "append the log to this file instead of stderr")->type_name("FILE");
-  sub->callback([options, &command] { command.run = [options] { return Up(*options); }; });
+  sub->callback([options, synth, &command] {
+    options->synth_given = synth->count() > 0;
+    command.run = [options] { return Up(*options); };
+  });
 }
 
 }  // namespace proofline::cli

@@ -72,7 +72,8 @@ Result<NotifySocket> NotifySocket::Open(const std::string& path) {
   std::memcpy(address.sun_path, path.data(), path.size());
   socket.fd_.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int on = 1;
-  if (!socket.fd_ || setsockopt(socket.fd(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ||
+  // The mode of a socket's file is that of the socket when it is bound.
+  if (!socket.fd_ || fchmod(socket.fd(), 0600) < 0 || setsockopt(socket.fd(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ||
       bind(socket.fd(), reinterpret_cast<sockaddr*>(&address), sizeof address) < 0)
     return Status(ErrorCode::kIo, "cannot make the notification socket " + path, strerror(errno));
   return socket;

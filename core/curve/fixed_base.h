@@ -73,7 +73,7 @@ class FixedBaseTable {
       batch_affine_detail::NegateIf(pair.q.y, digits[k] >> 31);
       return pair;
     }
-    void Prefetch(size_t k) const { __builtin_prefetch(multiples + (digits[k] & 0x7fffffffu)); }
+    [[gnu::always_inline]] void Prefetch(size_t k) const { __builtin_prefetch(multiples + (digits[k] & 0x7fffffffu)); }
     const Affine<F>& Multiple(size_t k) const { return multiples[digits[k] & 0x7fffffffu]; }
   };
 

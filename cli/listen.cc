@@ -11,6 +11,23 @@ namespace proofline::cli {
 namespace {
 
 constexpr int kBacklog = 128;
+constexpr int kProbes = 40;
+constexpr useconds_t kProbePauseUs = 50'000;
+
+// EAGAIN: a listener with a full backlog, so somebody is there.
+bool Connects(const sockaddr_un& address, int type) {
+  UniqueFd probe(socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return probe && (connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 || errno == EAGAIN);
+}
+
+// Processes of a stack that was just killed hold their sockets until the kernel has taken them apart.
+bool SomebodyAnswers(const sockaddr_un& address, int type) {
+  for (int i = 0; Connects(address, type); ++i) {
+    if (i == kProbes) return true;
+    usleep(kProbePauseUs);
+  }
+  return false;
+}
 
 Result<UniqueFd> BindOne(const std::string& path, int type) {
   sockaddr_un address{};
@@ -21,9 +38,7 @@ Result<UniqueFd> BindOne(const std::string& path, int type) {
   std::memcpy(address.sun_path, path.data(), path.size());
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
 
-  UniqueFd probe(socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // EAGAIN: a listener with a full backlog, so somebody is there.
-  if (probe && (connect(probe.get(), generic, sizeof address) == 0 || errno == EAGAIN))
+  if (SomebodyAnswers(address, type))
     return Status(ErrorCode::kConflict, path + " belongs to a running stack", "somebody answers on it", "end that stack, or use another --state");
   struct stat info;
   if (lstat(path.c_str(), &info) == 0) {

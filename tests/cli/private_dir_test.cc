@@ -51,6 +51,7 @@ TEST_F(PrivateDirTest, TwoAtOnceDiffer) {
 
 TEST_F(PrivateDirTest, SigkillLeavesNothing) {
   const pid_t owner = fork();
+  ASSERT_GE(owner, 0);
   if (owner == 0) {
     auto dir = PrivateDir::Make();
     if (!dir.ok()) _exit(1);

@@ -65,7 +65,13 @@ class SupervisorTest : public ::testing::Test {
   std::string dir_;
 };
 
-bool Alive(pid_t pid) { return kill(pid, 0) == 0; }
+bool Alive(pid_t pid) { return pid > 1 && kill(pid, 0) == 0; }
+
+// Never kill(-1): that would be every process of the machine.
+void Kill(pid_t pid) {
+  ASSERT_GT(pid, 1);
+  kill(pid, SIGKILL);
+}
 
 TEST_F(SupervisorTest, ReadyWhenAllAreReady) {
   auto supervisor = Supervisor::Start(Options({Fake({"ready", "sleep"}), Fake({"ready", "sleep"})}));
@@ -108,7 +114,7 @@ TEST_F(SupervisorTest, RestartsWhatDiesAndGivesBackTheStoredDescriptors) {
   ASSERT_TRUE(supervisor.ok());
   ASSERT_TRUE((*supervisor)->WaitReady(10s).ok());
   const pid_t first = (*supervisor)->programs()[0].pid;
-  kill(first, SIGKILL);
+  Kill(first);
   ASSERT_TRUE(Eventually([&] { return Lines("starts") == 2 && (*supervisor)->programs()[0].ready; }));
   EXPECT_EQ((*supervisor)->programs()[0].restarts, 1);
   EXPECT_EQ(Read("content"), "hello\n");
@@ -123,7 +129,7 @@ TEST_F(SupervisorTest, RemovedDescriptorsDoNotComeBack) {
   auto supervisor = Supervisor::Start(Options({coordinator}));
   ASSERT_TRUE(supervisor.ok());
   ASSERT_TRUE((*supervisor)->WaitReady(10s).ok());
-  kill((*supervisor)->programs()[0].pid, SIGKILL);
+  Kill((*supervisor)->programs()[0].pid);
   ASSERT_TRUE(Eventually([&] { return Lines("starts") == 2; }));
   EXPECT_NE(Read("starts").find(" b\n"), std::string::npos) << Read("starts");
 }
@@ -133,7 +139,7 @@ TEST_F(SupervisorTest, OthersMayNotStore) {
   auto supervisor = Supervisor::Start(Options({worker}));
   ASSERT_TRUE(supervisor.ok());
   ASSERT_TRUE((*supervisor)->WaitReady(10s).ok());
-  kill((*supervisor)->programs()[0].pid, SIGKILL);
+  Kill((*supervisor)->programs()[0].pid);
   ASSERT_TRUE(Eventually([&] { return Lines("starts") == 2; }));
   EXPECT_EQ(Read("starts").find("slots"), std::string::npos);
 }
@@ -199,6 +205,7 @@ TEST_F(SupervisorTest, StopKillsTheStubbornAndTheirChildren) {
 
 TEST_F(SupervisorTest, SigkillOfTheSupervisorTakesTheChildren) {
   const pid_t owner = fork();
+  ASSERT_GE(owner, 0);
   if (owner == 0) {
     auto supervisor = Supervisor::Start(Options({Fake({"note", File("pid"), "ready", "stubborn"})}));
     if (!supervisor.ok() || !(*supervisor)->WaitReady(10s).ok()) _exit(1);
@@ -209,7 +216,7 @@ TEST_F(SupervisorTest, SigkillOfTheSupervisorTakesTheChildren) {
   const pid_t child = std::stoi(Read("pid"));
   EXPECT_TRUE(Alive(child));
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that the child's end can be seen here
-  kill(owner, SIGKILL);
+  Kill(owner);
   waitpid(owner, nullptr, 0);
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -59,7 +59,16 @@ Process::~Process() {
   if (err_fd_ >= 0) close(err_fd_);
 }
 
-void Process::Signal(int number) const { kill(pid_, number); }
+bool SendSignal(pid_t pid, int number) {
+  // kill(-1) and kill(0) would reach processes that are none of ours.
+  if (pid <= 1) {
+    ADD_FAILURE() << "no process to send signal " << number << " to: pid " << pid;
+    return false;
+  }
+  return kill(pid, number) == 0;
+}
+
+void Process::Signal(int number) const { SendSignal(pid_, number); }
 
 bool Process::Pump(int timeout_ms) {
   if (out_fd_ < 0 && err_fd_ < 0) return false;
@@ -84,6 +93,10 @@ Finished Process::Wait(std::chrono::seconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   int status = 0;
   bool ended = false;
+  if (pid_ <= 0) {
+    ADD_FAILURE() << "waited for already";
+    return result_;
+  }
   while (!ended) {
     Pump(20);
     ended = waitpid(pid_, &status, WNOHANG) == pid_;
@@ -123,7 +136,7 @@ void E2eTest::SetUp() {
 
 void E2eTest::TearDown() {
   ExpectNothingLeft();
-  for (pid_t pid : OurProcesses()) kill(pid, SIGKILL);
+  for (pid_t pid : OurProcesses()) SendSignal(pid, SIGKILL);
   fs::remove_all(dir_);
 }
 
@@ -189,11 +202,17 @@ void StackTest::Up(std::vector<std::string> extra) {
   up_ = std::make_unique<Process>(Spec(args));
   if (!up_->WaitForLine("ready:")) {
     up_->Signal(SIGKILL);
-    FAIL() << up_->Wait() << Read("log");
+    const Finished end = up_->Wait();
+    up_.reset();
+    FAIL() << end << Read("log");
   }
 }
 
 Finished StackTest::Down() {
+  if (!up_) {
+    ADD_FAILURE() << "no stack is up";
+    return {};
+  }
   up_->Signal(SIGTERM);
   Finished end = up_->Wait();
   up_.reset();
@@ -217,17 +236,19 @@ Finished StackTest::Cli(std::vector<std::string> args) const {
 nlohmann::json StackTest::Status() const {
   const Finished f = Cli({"status", "--json"});
   EXPECT_EQ(f.exit_code, 0) << f;
-  return nlohmann::json::parse(f.out, nullptr, false);
+  const auto parsed = nlohmann::json::parse(f.out, nullptr, false);
+  return parsed.is_object() ? parsed : nlohmann::json::object();
 }
 
 nlohmann::json StackTest::Job(const std::string& id) const {
   const Finished f = Cli({"status", id, "--json"});
   EXPECT_EQ(f.exit_code, 0) << f;
-  return nlohmann::json::parse(f.out, nullptr, false);
+  const auto parsed = nlohmann::json::parse(f.out, nullptr, false);
+  return parsed.is_object() ? parsed : nlohmann::json::object();
 }
 
 pid_t StackTest::WorkerPid(const std::string& role) const {
-  const nlohmann::json status = Status();
+  nlohmann::json status = Status();
   for (const auto& worker : status["workers"])
     if (worker["role"] == role && worker["state"] != "lost") return worker["pid"];
   return -1;

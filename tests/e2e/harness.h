@@ -24,6 +24,9 @@ struct Finished {
 // For failure messages.
 std::ostream& operator<<(std::ostream& os, const Finished& f);
 
+// kill(2) for one process of the test. Fails the test instead of signalling anybody for a pid that is none (-1, 0, 1).
+bool SendSignal(pid_t pid, int number);
+
 // A program that runs. Killed and reaped when it goes.
 class Process {
  public:

@@ -15,7 +15,7 @@ using nlohmann::json;
 class KillTest : public StackTest {
  protected:
   void UpWithCircuit(std::vector<std::string> extra = {}) {
-    Up(std::move(extra));
+    ASSERT_NO_FATAL_FAILURE(Up(std::move(extra)));
     const Finished f = Cli({"circuit", "add", "many", "--key", Sample("bn128", "manypublic.zkey")});
     ASSERT_EQ(f.exit_code, 0) << f;
   }
@@ -34,7 +34,7 @@ class KillTest : public StackTest {
       proofs.insert(Read(folder + "/proof.json"));
     }
     EXPECT_EQ(proofs.size(), static_cast<size_t>(partitions));
-    const json status = Status();
+    json status = Status();
     EXPECT_EQ(status["partitions"]["accepted"], partitions);
     EXPECT_EQ(status["partitions"]["finished"], partitions) << status;
     // Given out once and for ever.
@@ -45,15 +45,15 @@ class KillTest : public StackTest {
   void KillOverWork(const std::string& role, const std::string& state) {
     const pid_t pid = WorkerPid(role);
     ASSERT_GT(pid, 0);
-    kill(pid, SIGSTOP);
+    SendSignal(pid, SIGSTOP);
     const std::string job = SubmitMany(6);
     ASSERT_TRUE(Eventually([&] {
-      const json status = Status();
+      json status = Status();
       for (const auto& slot : status["slots"])
         if (slot["state"] == state) return true;
       return false;
     })) << Status();
-    kill(pid, SIGKILL);
+    SendSignal(pid, SIGKILL);
     ExpectAllProved(job, 6);
     EXPECT_NE(WorkerPid(role), pid);
     EXPECT_GE(Status()["workers_lost"].get<int>(), 1);
@@ -61,23 +61,23 @@ class KillTest : public StackTest {
 };
 
 TEST_F(KillTest, SynthesisWorkerKilledOverItsWork) {
-  UpWithCircuit();
+  ASSERT_NO_FATAL_FAILURE(UpWithCircuit());
   KillOverWork("synth", "grant");
 }
 
 TEST_F(KillTest, GpuWorkerKilledOverItsWork) {
-  UpWithCircuit();
+  ASSERT_NO_FATAL_FAILURE(UpWithCircuit());
   KillOverWork("gpu", "lease");
 }
 
 TEST_F(KillTest, CoordinatorKilledWithWorkInFlight) {
-  UpWithCircuit();
+  ASSERT_NO_FATAL_FAILURE(UpWithCircuit());
   const pid_t gpu = WorkerPid("gpu"), synth = WorkerPid("synth"), coordinator = CoordinatorPid();
-  kill(gpu, SIGSTOP);
+  SendSignal(gpu, SIGSTOP);
   const std::string job = SubmitMany(6);
-  kill(coordinator, SIGKILL);
+  SendSignal(coordinator, SIGKILL);
   ASSERT_TRUE(Eventually([&] { return CoordinatorPid() > 0 && CoordinatorPid() != coordinator; }));
-  kill(gpu, SIGCONT);
+  SendSignal(gpu, SIGCONT);
   ExpectAllProved(job, 6);
   // Workers outlive their coordinator.
   EXPECT_EQ(WorkerPid("gpu"), gpu);
@@ -86,39 +86,39 @@ TEST_F(KillTest, CoordinatorKilledWithWorkInFlight) {
 }
 
 TEST_F(KillTest, AClientThatWaitsDoesNotNoticeTheCoordinatorsDeath) {
-  UpWithCircuit();
+  ASSERT_NO_FATAL_FAILURE(UpWithCircuit());
   const pid_t gpu = WorkerPid("gpu"), coordinator = CoordinatorPid();
-  kill(gpu, SIGSTOP);
+  SendSignal(gpu, SIGSTOP);
   const std::string job = SubmitMany(2);
   Process wait(Spec({"wait", job, "--state", State(), "--timeout", "60s"}));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  kill(coordinator, SIGKILL);
-  kill(gpu, SIGCONT);
+  SendSignal(coordinator, SIGKILL);
+  SendSignal(gpu, SIGCONT);
   const Finished f = wait.Wait();
   EXPECT_EQ(f.exit_code, 0) << f;
 }
 
 TEST_F(KillTest, EverythingKilledInTurnUnderLoad) {
-  UpWithCircuit({"--synth", "2"});
+  ASSERT_NO_FATAL_FAILURE(UpWithCircuit({"--synth", "2"}));
   const std::string job = SubmitMany(60);
   for (const std::string role : {"synth", "gpu", "coordinator", "synth", "gpu", "coordinator"}) {
     std::this_thread::sleep_for(std::chrono::milliseconds(150));
     const pid_t pid = role == "coordinator" ? CoordinatorPid() : WorkerPid(role);
-    if (pid > 0) kill(pid, SIGKILL);
+    if (pid > 0) SendSignal(pid, SIGKILL);
   }
   ExpectAllProved(job, 60);
 }
 
 TEST_F(KillTest, SigkillOfUpLeavesNoProcessAndTheNextOneGoesOn) {
-  UpWithCircuit();
+  ASSERT_NO_FATAL_FAILURE(UpWithCircuit());
   const pid_t gpu = WorkerPid("gpu");
-  kill(gpu, SIGSTOP);
+  SendSignal(gpu, SIGSTOP);
   const std::string job = SubmitMany(3);
   up_->Signal(SIGKILL);
   up_->Wait();
   up_.reset();
   EXPECT_TRUE(Eventually([&] { return OurProcesses().empty(); })) << OurProcesses().size();
-  Up();
+  ASSERT_NO_FATAL_FAILURE(Up());
   ExpectAllProved(job, 3);
 }
 
@@ -137,7 +137,7 @@ class KillProveTest : public E2eTest {
         std::error_code error;
         if (std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error).filename() != program) continue;
         stopped_ = pid;
-        return kill(pid, SIGSTOP) == 0;
+        return SendSignal(pid, SIGSTOP);
       }
       return false;
     });
@@ -164,7 +164,7 @@ TEST_F(KillProveTest, APrivateStackSurvivesTheDeathOfItsProcesses) {
   for (const std::string program : {"proofline-synth-worker", "proofline-gpu-worker", "proofline-coordinator"}) {
     auto prove = StartProve();
     ASSERT_TRUE(Stopped(program)) << program;
-    kill(stopped_, SIGKILL);
+    SendSignal(stopped_, SIGKILL);
     const Finished f = prove->Wait();
     EXPECT_EQ(f.exit_code, 0) << program << f;
     EXPECT_EQ(Run({"verify", Sample("bn128", "manypublic.vk.json"), Path("public.json"), Path("proof.json")}).exit_code, 0) << program;

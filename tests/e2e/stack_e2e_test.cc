@@ -28,7 +28,7 @@ class RunningStackTest : public StackTest {
     EXPECT_EQ(f.exit_code, 0) << folder << f;
   }
   void ExpectBalance() const {
-    const json status = Status();
+    json status = Status();
     for (const char* what : {"jobs", "partitions"}) {
       const json& c = status[what];
       EXPECT_EQ(c["accepted"].get<uint64_t>(), c["finished"].get<uint64_t>() + c["failed"].get<uint64_t>() + c["cancelled"].get<uint64_t>() + c["live"].get<uint64_t>()) << status;
@@ -36,7 +36,7 @@ class RunningStackTest : public StackTest {
   }
   void ExpectAllSlotsFree() const {
     EXPECT_TRUE(Eventually([&] {
-      const json status = Status();
+      json status = Status();
       for (const auto& slot : status["slots"])
         if (slot["state"] != "free") return false;
       return true;
@@ -51,7 +51,7 @@ class RunningStackTest : public StackTest {
 };
 
 TEST_F(RunningStackTest, JobsOfSeveralPartitionsOnBothCurves) {
-  Up({"--synth", "2"});
+  ASSERT_NO_FATAL_FAILURE(Up({"--synth", "2"}));
   Add("mul", Sample("bn128", "multiplier.zkey"));
   Add("many", Sample("bls12381", "manypublic.zkey"), {"--r1cs", Sample("bls12381", "manypublic.r1cs")});
   const std::string a = Submit({"--circuit", "mul", "--witness", Witness(), Witness(), Witness()});
@@ -74,7 +74,7 @@ TEST_F(RunningStackTest, JobsOfSeveralPartitionsOnBothCurves) {
   for (int i = 0; i < 3; ++i) ExpectProof("a/" + std::to_string(i), "bn128", "multiplier");
   for (int i = 0; i < 2; ++i) ExpectProof("b/" + std::to_string(i), "bls12381", "manypublic");
   ExpectBalance();
-  const json status = Status();
+  json status = Status();
   EXPECT_EQ(status["jobs"]["finished"], 2);
   EXPECT_EQ(status["partitions"]["finished"], 5);
   EXPECT_EQ(status["workers"].size(), 3u);
@@ -86,7 +86,7 @@ TEST_F(RunningStackTest, JobsOfSeveralPartitionsOnBothCurves) {
 }
 
 TEST_F(RunningStackTest, CircuitsAreListedShownAndRemoved) {
-  Up();
+  ASSERT_NO_FATAL_FAILURE(Up());
   EXPECT_NE(Cli({"circuit", "list"}).out.find("no circuits"), std::string::npos);
   AddMultiplier();
   Add("copied", Sample("bls12381", "manypublic.zkey"), {"--copy"});
@@ -111,7 +111,7 @@ TEST_F(RunningStackTest, CircuitsAreListedShownAndRemoved) {
 }
 
 TEST_F(RunningStackTest, AddRefusesWhatProveMayTake) {
-  Up();
+  ASSERT_NO_FATAL_FAILURE(Up());
   // On BLS12-381 a point of the curve outside the subgroup: (x, y) with y found for a small x would need a square root; the
   // point (0, 2) is on y^2 = x^3 + 4 and has order 3.
   for (const uint32_t section : {5u, 6u, 8u, 9u}) {
@@ -137,7 +137,7 @@ TEST_F(RunningStackTest, AddRefusesWhatProveMayTake) {
 }
 
 TEST_F(RunningStackTest, ABadPartitionFailsTheJobAndTheOthersFinish) {
-  Up();
+  ASSERT_NO_FATAL_FAILURE(Up());
   AddMultiplier();
   const std::string job = Submit({"--circuit", "mul", "--witness", Witness(), BadWitness(), Witness()});
   const Finished f = Cli({"wait", job, "--out", Path("out")});
@@ -159,7 +159,7 @@ TEST_F(RunningStackTest, ABadPartitionFailsTheJobAndTheOthersFinish) {
 }
 
 TEST_F(RunningStackTest, WithConstraintsTheBadOneIsNamed) {
-  Up();
+  ASSERT_NO_FATAL_FAILURE(Up());
   Add("mul", Sample("bn128", "multiplier.zkey"), {"--r1cs", Sample("bn128", "multiplier.r1cs")});
   const std::string job = Submit({"--circuit", "mul", "--witness", BadWitness()});
   const Finished f = Cli({"wait", job});
@@ -168,7 +168,7 @@ TEST_F(RunningStackTest, WithConstraintsTheBadOneIsNamed) {
 }
 
 TEST_F(RunningStackTest, TheSameIdJoinsAndOtherContentConflicts) {
-  Up();
+  ASSERT_NO_FATAL_FAILURE(Up());
   AddMultiplier();
   EXPECT_EQ(Submit({"--circuit", "mul", "--witness", Witness(), "--id", "mine"}), "mine");
   ASSERT_EQ(Cli({"wait", "mine", "--out", Path("first")}).exit_code, 0);
@@ -184,7 +184,7 @@ TEST_F(RunningStackTest, TheSameIdJoinsAndOtherContentConflicts) {
 }
 
 TEST_F(RunningStackTest, SubmitRefusesBeforeAnythingIsQueued) {
-  Up();
+  ASSERT_NO_FATAL_FAILURE(Up());
   AddMultiplier();
   EXPECT_EQ(Cli({"submit", "--circuit", "none", "--witness", Witness()}).exit_code, 1);
   EXPECT_EQ(Cli({"submit", "--circuit", "mul", "--witness", Sample("bn128", "manypublic.wtns")}).exit_code, 1);
@@ -198,11 +198,11 @@ TEST_F(RunningStackTest, SubmitRefusesBeforeAnythingIsQueued) {
 }
 
 TEST_F(RunningStackTest, TimeoutsDeadlinesAndCancelling) {
-  Up();
+  ASSERT_NO_FATAL_FAILURE(Up());
   AddMultiplier();
   const pid_t gpu = WorkerPid("gpu");
   ASSERT_GT(gpu, 0);
-  kill(gpu, SIGSTOP);
+  SendSignal(gpu, SIGSTOP);
   const std::string slow = Submit({"--circuit", "mul", "--witness", Witness()});
   Finished f = Cli({"wait", slow, "--timeout", "300ms", "--out", Path("slow")});
   EXPECT_EQ(f.exit_code, 3) << f;
@@ -217,7 +217,7 @@ TEST_F(RunningStackTest, TimeoutsDeadlinesAndCancelling) {
   f = Cli({"wait", dropped, "--timeout", "20s"});
   EXPECT_EQ(f.exit_code, 1) << f;
   EXPECT_NE(f.err.find("cancelled"), std::string::npos) << f;
-  kill(gpu, SIGCONT);
+  SendSignal(gpu, SIGCONT);
   EXPECT_EQ(Cli({"wait", slow, "--timeout", "30s"}).exit_code, 0);
   const json jobs = Status()["jobs"];
   EXPECT_EQ(jobs["accepted"], 3);
@@ -228,24 +228,24 @@ TEST_F(RunningStackTest, TimeoutsDeadlinesAndCancelling) {
 }
 
 TEST_F(RunningStackTest, HigherPrioritiesOvertakeInTheQueue) {
-  Up();
+  ASSERT_NO_FATAL_FAILURE(Up());
   AddMultiplier();
   const pid_t synth = WorkerPid("synth");
-  kill(synth, SIGSTOP);
+  SendSignal(synth, SIGSTOP);
   std::vector<std::string> witnesses{"--circuit", "mul", "--witness"};
   for (int i = 0; i < 12; ++i) witnesses.push_back(Witness());
   auto low = witnesses, critical = witnesses;
   low.insert(low.end(), {"--priority", "low"});
   critical.insert(critical.end(), {"--priority", "critical"});
   const std::string first = Submit(low), second = Submit(critical);
-  kill(synth, SIGCONT);
+  SendSignal(synth, SIGCONT);
   ASSERT_EQ(Cli({"wait", second, "--timeout", "60s"}).exit_code, 0);
   ASSERT_EQ(Cli({"wait", first, "--timeout", "60s"}).exit_code, 0);
   EXPECT_LE(Job(second)["ended"].get<std::string>(), Job(first)["ended"].get<std::string>());
 }
 
 TEST_F(RunningStackTest, ProveUsesAStackAndLearnsTheKeyOnce) {
-  Up();
+  ASSERT_NO_FATAL_FAILURE(Up());
   const auto prove = [&](const std::string& curve) {
     return Cli({"prove", Sample(curve, "manypublic.zkey"), Sample(curve, "manypublic.wtns"), Path("proof.json"), Path("public.json")});
   };
@@ -259,7 +259,7 @@ TEST_F(RunningStackTest, ProveUsesAStackAndLearnsTheKeyOnce) {
 }
 
 TEST_F(RunningStackTest, ASecondStackOnTheSameStateIsRefusedAndNamesTheFirst) {
-  Up();
+  ASSERT_NO_FATAL_FAILURE(Up());
   const Finished f = Run({"up", "--state", State()});
   EXPECT_EQ(f.exit_code, 1) << f;
   EXPECT_NE(f.err.find("process " + std::to_string(up_->pid())), std::string::npos) << f;
@@ -267,7 +267,7 @@ TEST_F(RunningStackTest, ASecondStackOnTheSameStateIsRefusedAndNamesTheFirst) {
 }
 
 TEST_F(RunningStackTest, TwoStacksSideBySide) {
-  Up();
+  ASSERT_NO_FATAL_FAILURE(Up());
   Process other(Spec({"up", "--state", Path("t"), "--log", Path("log2")}));
   ASSERT_TRUE(other.WaitForLine("ready:"));
   AddMultiplier();
@@ -280,17 +280,17 @@ TEST_F(RunningStackTest, TwoStacksSideBySide) {
 }
 
 TEST_F(RunningStackTest, JobsAndResultsSurviveARestartOfTheStack) {
-  Up();
+  ASSERT_NO_FATAL_FAILURE(Up());
   AddMultiplier();
   const std::string done = Submit({"--circuit", "mul", "--witness", Witness()});
   ASSERT_EQ(Cli({"wait", done, "--out", Path("before")}).exit_code, 0);
   const pid_t gpu = WorkerPid("gpu");
-  kill(gpu, SIGSTOP);
+  SendSignal(gpu, SIGSTOP);
   const std::string waiting = Submit({"--circuit", "mul", "--witness", Witness(), Witness()});
-  kill(gpu, SIGCONT);
+  SendSignal(gpu, SIGCONT);
   ASSERT_EQ(Down().exit_code, 0);
   EXPECT_EQ(Cli({"status"}).exit_code, 3);
-  Up();
+  ASSERT_NO_FATAL_FAILURE(Up());
   ASSERT_EQ(Cli({"wait", done, "--out", Path("after")}).exit_code, 0);
   EXPECT_EQ(Read("before/0/proof.json"), Read("after/0/proof.json"));
   EXPECT_EQ(Cli({"wait", waiting, "--timeout", "60s"}).exit_code, 0);
@@ -298,7 +298,7 @@ TEST_F(RunningStackTest, JobsAndResultsSurviveARestartOfTheStack) {
 }
 
 TEST_F(RunningStackTest, TheSpoolIsEmptyWhenJobsHaveEnded) {
-  Up();
+  ASSERT_NO_FATAL_FAILURE(Up());
   AddMultiplier();
   const std::string job = Submit({"--circuit", "mul", "--witness", Witness(), Witness()});
   ASSERT_EQ(Cli({"wait", job}).exit_code, 0);

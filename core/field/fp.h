@@ -224,7 +224,7 @@ struct Fp {
 
   // this^e for a little-endian exponent.
   template <size_t E>
-  Fp Pow(const std::array<uint64_t, E>& e) const {
+  [[gnu::noinline]] Fp Pow(const std::array<uint64_t, E>& e) const {
     Fp r = One();
     for (size_t i = E * 64; i-- > 0;) {
       r = r.Square();
@@ -233,14 +233,14 @@ struct Fp {
     return r;
   }
   // 1/x; 0 for 0.
-  Fp Inverse() const {
+  [[gnu::noinline]] Fp Inverse() const {
     std::array<uint64_t, kLimbs> raw;
     for (int i = 0; i < kLimbs; ++i) raw[i] = limbs[i];
     // (x R)^-1 R^3 / R = x^-1 R
     return FromRaw(InvertModulo<M>(raw)) * FromRaw(kR3);
   }
   // The same as x^(p-2).
-  Fp InverseFermat() const { return Pow(LimbsSub(M::kValue, 2)); }
+  [[gnu::noinline]] Fp InverseFermat() const { return Pow(LimbsSub(M::kValue, 2)); }
 };
 
 // x[i] = 1 / x[i], zeros stay 0; one inversion in all (Montgomery's trick). `scratch` has room for x.size() elements.

@@ -25,25 +25,25 @@ struct Fq12 {
   friend bool operator==(const Fq12& a, const Fq12& b) { return a.c0 == b.c0 && a.c1 == b.c1; }
 
   // Karatsuba: 18 multiplications in Fq2.
-  friend Fq12 operator*(const Fq12& a, const Fq12& b) {
+  [[gnu::noinline]] friend Fq12 operator*(const Fq12& a, const Fq12& b) {
     Fq6 v0 = a.c0 * b.c0, v1 = a.c1 * b.c1;
     return {v0 + v1.MulByV(), (a.c0 + a.c1) * (b.c0 + b.c1) - v0 - v1};
   }
   Fq12& operator*=(const Fq12& b) { return *this = *this * b; }
   // Complex squaring: 12 multiplications in Fq2.
-  Fq12 Square() const {
+  [[gnu::noinline]] Fq12 Square() const {
     Fq6 m = c0 * c1;
     return {(c0 + c1) * (c0 + c1.MulByV()) - m - m.MulByV(), m.Double()};
   }
   // The q^6-th power; on values of a pairing the inverse.
   Fq12 Conjugate() const { return {c0, -c1}; }
   // 1/x; 0 for 0.
-  Fq12 Inverse() const {
+  [[gnu::noinline]] Fq12 Inverse() const {
     Fq6 n = (c0.Square() - c1.Square().MulByV()).Inverse();
     return {c0 * n, -(c1 * n)};
   }
   // The q-th power: a_i becomes conj(a_i) xi^(i (q-1)/6).
-  Fq12 Frobenius() const {
+  [[gnu::noinline]] Fq12 Frobenius() const {
     const std::array<Fq2, 6>& g = FrobeniusConstants();
     return {{c0.c0.Conjugate(), c0.c1.Conjugate() * g[2], c0.c2.Conjugate() * g[4]},
             {c1.c0.Conjugate() * g[1], c1.c1.Conjugate() * g[3], c1.c2.Conjugate() * g[5]}};
@@ -61,7 +61,7 @@ struct Fq12 {
   }
   // The square of an element of the cyclotomic subgroup, x^(q^4 - q^2 + 1) = 1: Granger and Scott, "Faster squaring in the cyclotomic
   // subgroup of sixth degree extensions" (PKC 2010), section 3.2.
-  Fq12 CyclotomicSquare() const {
+  [[gnu::noinline]] Fq12 CyclotomicSquare() const {
     auto [t0, t1] = SquareFq4(c0.c0, c1.c1);
     auto [t2, t3] = SquareFq4(c1.c0, c0.c2);
     auto [t4, t5] = SquareFq4(c0.c1, c1.c2);
@@ -92,7 +92,7 @@ struct Fq12 {
     Fq2 a, b;
   };
   // (a + b s)^2 with s^2 = xi.
-  static Pair SquareFq4(const Fq2& a, const Fq2& b) {
+  [[gnu::noinline]] static Pair SquareFq4(const Fq2& a, const Fq2& b) {
     Fq2 aa = a.Square(), bb = b.Square();
     return {aa + Xi::Mul(bb), (a + b).Square() - aa - bb};
   }

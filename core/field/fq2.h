@@ -49,8 +49,11 @@ struct Fq2 {
     Fq::Sub(r.c0, a.c0, b.c0);
     Fq::Sub(r.c1, a.c1, b.c1);
   }
+  // Multiplication and squaring are calls on purpose: inlined, a point addition over Fq2 would not fit the first-level instruction cache,
+  // and files that use the towers would take minutes to compile.
+  //
   // Karatsuba: 3 multiplications.
-  static void Mul(Fq2& r, const Fq2& a, const Fq2& b) {
+  [[gnu::noinline]] static void Mul(Fq2& r, const Fq2& a, const Fq2& b) {
     const Fq v0 = a.c0 * b.c0;
     const Fq v1 = a.c1 * b.c1;
     const Fq sum_a = a.c0 + a.c1;
@@ -61,7 +64,7 @@ struct Fq2 {
     Fq::Sub(r.c0, v0, v1);
   }
   // Complex squaring: 2 multiplications.
-  static void Square(Fq2& r, const Fq2& a) {
+  [[gnu::noinline]] static void Square(Fq2& r, const Fq2& a) {
     const Fq sum = a.c0 + a.c1;
     const Fq difference = a.c0 - a.c1;
     Fq::Mul(r.c1, a.c0, a.c1);
@@ -117,7 +120,7 @@ struct Fq2 {
     return r;
   }
   // 1/x over the norm c0^2 + c1^2; 0 for 0.
-  Fq2 Inverse() const {
+  [[gnu::noinline]] Fq2 Inverse() const {
     Fq n = (c0.Square() + c1.Square()).Inverse();
     return {c0 * n, -(c1 * n)};
   }

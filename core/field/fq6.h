@@ -42,7 +42,7 @@ struct Fq6 {
   Fq6 operator-() const { return {-c0, -c1, -c2}; }
   Fq6 Double() const { return {c0.Double(), c1.Double(), c2.Double()}; }
   // Karatsuba: 6 multiplications in Fq2.
-  friend Fq6 operator*(const Fq6& a, const Fq6& b) {
+  [[gnu::noinline]] friend Fq6 operator*(const Fq6& a, const Fq6& b) {
     Fq2 v0 = a.c0 * b.c0, v1 = a.c1 * b.c1, v2 = a.c2 * b.c2;
     return {v0 + Xi::Mul((a.c1 + a.c2) * (b.c1 + b.c2) - v1 - v2),
             (a.c0 + a.c1) * (b.c0 + b.c1) - v0 - v1 + Xi::Mul(v2),
@@ -50,13 +50,13 @@ struct Fq6 {
   }
   Fq6 Square() const { return *this * *this; }
   // Times b0 + b1 v: 5 multiplications in Fq2.
-  Fq6 MulBy01(const Fq2& b0, const Fq2& b1) const {
+  [[gnu::noinline]] Fq6 MulBy01(const Fq2& b0, const Fq2& b1) const {
     Fq2 v0 = c0 * b0, v1 = c1 * b1;
     return {v0 + Xi::Mul(c2 * b1), (c0 + c1) * (b0 + b1) - v0 - v1, c2 * b0 + v1};
   }
   Fq6 MulByV() const { return {Xi::Mul(c2), c0, c1}; }
   // 1/x; 0 for 0. From the norm to Fq2: x * (A + B v + C v^2) = c0 A + xi (c1 C + c2 B).
-  Fq6 Inverse() const {
+  [[gnu::noinline]] Fq6 Inverse() const {
     Fq2 a = c0.Square() - Xi::Mul(c1 * c2);
     Fq2 b = Xi::Mul(c2.Square()) - c0 * c1;
     Fq2 c = c1.Square() - c0 * c2;

@@ -298,7 +298,7 @@ Result<wire::Reply> FrontDoor::CancelJob(const wire::CancelJob& request) {
   wire::Reply reply;
   if (const Job* live = core_.scheduler.table().FindByName(request.job_name())) {
     const uint64_t id = live->record.id;
-    core_.scheduler.Cancel(id, core_.now_ns, core_.now_unix_ms);
+    core_.scheduler.Cancel(id, core_.now_unix_ms);
     // It may have ended by that; then the journal has it only after this round.
     if (const Job* still = core_.scheduler.table().Find(id)) {
       *reply.mutable_job() = ViewOf(core_, *still);

@@ -97,11 +97,14 @@ class Scheduler {
   // then the slot is dirty (kGranted and kLeased: once its owner is dead, see WorkerDead; until then it stays with the instance).
   bool RestoreSlot(uint32_t slot, const SlotInfo& info, uint64_t now_ns);
 
+  // After the last RestoreSlot: what a cancelled job still has waiting ends, and so does a job without anything live.
+  void FinishRestoring(int64_t now_unix_ms);
+
   // ---- what happens ----
   // The record is complete and its name free. Live from now on.
   void Submit(JobRecord record, uint64_t now_ns, int64_t now_unix_ms);
   // False: no such live job.
-  bool Cancel(uint64_t job, uint64_t now_ns, int64_t now_unix_ms);
+  bool Cancel(uint64_t job, int64_t now_unix_ms);
 
   void WorkerUp(uint32_t instance, WorkerRole role, uint32_t capacity);
   void WorkerDraining(uint32_t instance);
@@ -152,7 +155,7 @@ class Scheduler {
   void Dequeue(const Job& job, const Partition& part);
   void Release(SlotInfo& slot, SlotUse use);
   std::pair<Job*, Partition*> Holder(const SlotInfo& slot);
-  void Stop(Job& job, uint64_t now_ns, int64_t now_unix_ms);
+  void Stop(Job& job, int64_t now_unix_ms);
   void EndPartition(Job& job, Partition& part, JobState outcome, std::optional<Error> error, int64_t now_unix_ms);
   void EndStopped(Job& job, Partition& part, int64_t now_unix_ms);
   void FinishJob(Job& job, int64_t now_unix_ms);

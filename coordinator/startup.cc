@@ -157,6 +157,7 @@ void RestoreOne(Core& core, uint32_t slot, std::vector<uint32_t>& condemned) {
 void Reconcile(Core& core, std::vector<uint32_t>& condemned) {
   if (const Status status = RestoreWorkers(core); !status.ok()) LogStatus(LogLevel::kError, "the journal's workers", status);
   for (uint32_t slot = 0; slot < core.slots.count(); ++slot) RestoreOne(core, slot, condemned);
+  core.scheduler.FinishRestoring(core.now_unix_ms);
 }
 
 }  // namespace proofline::coordinator

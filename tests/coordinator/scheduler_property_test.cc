@@ -24,7 +24,7 @@ class World {
       case 2: if (workers_.size() < 6) NewWorker(); break;
       case 3: if (Pick(3) == 0) Kill(); break;
       case 4: if (Pick(4) == 0) Leave(); break;
-      case 5: if (Pick(4) == 0 && last_job_ > 0) scheduler_.Cancel(1 + Pick(static_cast<uint32_t>(last_job_)), now_, unix_ms_); break;
+      case 5: if (Pick(4) == 0 && last_job_ > 0) scheduler_.Cancel(1 + Pick(static_cast<uint32_t>(last_job_)), unix_ms_); break;
       case 6: if (Pick(20) == 0) Restart(); break;
       default: WorkSomeSlot(true); break;
     }
@@ -136,6 +136,7 @@ class World {
       fresh.RestoreSlot(i, words[i], now_);
       // Rounding a stale sealed slot down to "dirty" is the scheduler's business; the model's slot stays as it is.
     }
+    fresh.FinishRestoring(unix_ms_);
     for (const auto& [instance, role] : workers_) fresh.WorkerUp(instance, role, 2);
     scheduler_ = std::move(fresh);
   }

@@ -252,7 +252,7 @@ TEST_F(SchedulerTest, CancelEndsWhatWaitsAndDropsWhatRuns) {
   Go();  // 0 and 1 in synthesis
   s_.Sealed(0, {}, now_, 0);
   Go();  // 0 leased
-  ASSERT_TRUE(s_.Cancel(job, now_, 0));
+  ASSERT_TRUE(s_.Cancel(job, 0));
   Decisions d = Go();
   EXPECT_EQ(Of<RequestCancel>(d.ops).size(), 1u);
   const size_t ended_at_once = Of<EndPart>(d.ops).size();
@@ -267,7 +267,7 @@ TEST_F(SchedulerTest, CancelEndsWhatWaitsAndDropsWhatRuns) {
   ASSERT_EQ(Of<EndJob>(d.ops).size(), 1u);
   EXPECT_EQ(Of<EndJob>(d.ops)[0].state, JobState::kCancelled);
   EXPECT_EQ(s_.partition_tally().cancelled, 4u);
-  EXPECT_FALSE(s_.Cancel(job, now_, 0)) << "it has ended";
+  EXPECT_FALSE(s_.Cancel(job, 0)) << "it has ended";
 }
 
 TEST_F(SchedulerTest, AMissedDeadlineFailsTheJob) {
@@ -330,6 +330,22 @@ TEST_F(SchedulerTest, ARestartTakesUpSealedSlotsAndDropsStaleOnes) {
   EXPECT_EQ(s_.job_tally().accepted, 7u);
   EXPECT_EQ(s_.partition_tally().accepted, 12u);
   EXPECT_EQ(s_.partition_tally().live, 2u);
+}
+
+TEST_F(SchedulerTest, ARestartEndsWhatACancelledJobStillHadWaiting) {
+  s_.SetSlotCount(2);
+  LoadedJob cancelled = Loaded(7, {{.index = 0, .attempt = 1}, {.index = 1, .attempt = 1}});
+  cancelled.job.cancel_requested = true;
+  s_.RestoreJob(cancelled, now_);
+  s_.RestoreJob(Loaded(8, {{.index = 0, .state = JobState::kDone, .attempt = 1}}), now_);
+  EXPECT_TRUE(s_.RestoreSlot(0, {SlotUse::kGranted, kSynth1, 7, 0, 1}, now_));
+  s_.FinishRestoring(0);
+  EXPECT_EQ(s_.CheckInvariants(), "");
+  EXPECT_EQ(s_.table().Find(8), nullptr);
+  EXPECT_EQ(s_.partition_tally().cancelled, 1u);
+  s_.Sealed(0, {}, now_, 0);
+  EXPECT_EQ(s_.table().Find(7), nullptr);
+  EXPECT_EQ(s_.job_tally().cancelled, 1u);
 }
 
 TEST_F(SchedulerTest, ARestartKeepsWhatAWorkerStillWrites) {

@@ -18,19 +18,25 @@ struct InspectOptions {
   bool check_points = false, json = false;
 };
 
-void PrintValue(const std::string& name, const InspectReport& value, int indent) {
-  std::printf("%*s%s:", indent, "", name.c_str());
-  if (value.is_object() || (value.is_array() && !value.empty() && value[0].is_object())) {
-    std::printf("\n");
-    size_t i = 0;
-    for (const auto& item : value.items()) PrintValue(value.is_array() ? StrCat(i++) : item.key(), item.value(), indent + 2);
-  } else if (value.is_array() && value.empty()) {
-    std::printf(" nothing\n");
-  } else if (value.is_array()) {
-    std::printf("\n");
-    for (const auto& item : value) std::printf("%*s- %s\n", indent + 2, "", item.get<std::string>().c_str());
+std::string ScalarText(const InspectReport& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+// "type 4, offset 1024, bytes 92"
+std::string FieldsText(const InspectReport& object) {
+  std::string out;
+  for (const auto& item : object.items()) out += StrCat(out.empty() ? "" : ", ", item.key(), " ", ScalarText(item.value()));
+  return out;
+}
+
+void PrintField(const std::string& name, const InspectReport& value) {
+  if (value.is_object()) {
+    std::printf("%s: %s\n", name.c_str(), FieldsText(value).c_str());
+  } else if (!value.is_array()) {
+    std::printf("%s: %s\n", name.c_str(), ScalarText(value).c_str());
+  } else if (value.empty()) {
+    std::printf("%s: nothing\n", name.c_str());
   } else {
-    std::printf(" %s\n", value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
+    std::printf("%s:\n", name.c_str());
+    for (const auto& item : value) std::printf("  %s\n", item.is_object() ? FieldsText(item).c_str() : ScalarText(item).c_str());
   }
 }
 
@@ -63,7 +69,7 @@ Status RunInspect(const InspectOptions& options) {
     std::printf("%s\n", report.dump(2, ' ', false, InspectReport::error_handler_t::replace).c_str());
     return OkStatus();
   }
-  for (const auto& item : report.items()) PrintValue(item.key(), item.value(), 0);
+  for (const auto& item : report.items()) PrintField(item.key(), item.value());
   return OkStatus();
 }
 

@@ -53,7 +53,7 @@ FileKind DetectFileKind(ByteSpan bytes) {
 
 std::string_view FileKindName(FileKind kind) {
   switch (kind) {
-    case FileKind::kEmpty: return "empty file";
+    case FileKind::kEmpty: return "empty";
     case FileKind::kZkey: return "zkey";
     case FileKind::kWtns: return "wtns";
     case FileKind::kR1cs: return "r1cs";

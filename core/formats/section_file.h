@@ -18,7 +18,7 @@ enum class FileKind : uint8_t { kUnknown, kEmpty, kZkey, kWtns, kR1cs, kPtau, kW
 
 // By the first bytes alone; kJson for anything that starts like JSON after white space.
 FileKind DetectFileKind(ByteSpan bytes);
-// "zkey", "wtns", ..., "empty file", "unknown kind of file".
+// "zkey", "wtns", ..., "empty", "unknown kind of file".
 std::string_view FileKindName(FileKind kind);
 // The version of a section file that is read and written.
 uint32_t FileVersion(FileKind kind);

@@ -219,7 +219,13 @@ size_t FindBad(const ProvingKeyView& view, size_t begin, size_t end) {
                                        : FindBadCoefficient<Bls12381FrModulus>(view, begin, end);
 }
 
-// All records, in parallel; the lowest bad index is reported whatever the order of the threads.
+}  // namespace
+
+Status CheckCoefficients(const ProvingKeyView& view, std::string_view name, size_t begin, size_t end) {
+  size_t bad = FindBad(view, begin, end);
+  return bad == end ? OkStatus() : DescribeBadCoefficient(view, name, bad);
+}
+
 Status CheckAllCoefficients(const ProvingKeyView& view, std::string_view name) {
   constexpr size_t kGrain = size_t{1} << 15;
   const size_t count = view.coefficient_count();
@@ -233,13 +239,6 @@ Status CheckAllCoefficients(const ProvingKeyView& view, std::string_view name) {
     first_bad = std::min(first_bad, bad);
   });
   return first_bad == count ? OkStatus() : DescribeBadCoefficient(view, name, first_bad);
-}
-
-}  // namespace
-
-Status CheckCoefficients(const ProvingKeyView& view, std::string_view name, size_t begin, size_t end) {
-  size_t bad = FindBad(view, begin, end);
-  return bad == end ? OkStatus() : DescribeBadCoefficient(view, name, bad);
 }
 
 Result<Zkey> ReadZkey(ByteSpan bytes, std::string_view name, ZkeyUse use) {

@@ -53,7 +53,9 @@ struct Zkey {
 // sections 5 to 9.
 Result<Zkey> ReadZkey(ByteSpan bytes, std::string_view name, ZkeyUse use = ZkeyUse::kAll);
 
-// The coefficient pass alone, over records [begin, end): matrix 0 or 1, constraint < domain, signal < n_vars, value < r.
+// The coefficient pass alone: matrix 0 or 1, constraint < domain, signal < n_vars, value < r. The first one runs in the caller's TBB
+// arena and names the lowest bad record; the second looks at records [begin, end) in the calling thread.
+Status CheckAllCoefficients(const ProvingKeyView& view, std::string_view name);
 Status CheckCoefficients(const ProvingKeyView& view, std::string_view name, size_t begin, size_t end);
 
 // The largest domain this program proves over, log2. BN254 has roots of unity up to 2^28, and the odd coset needs twice the domain.

@@ -208,7 +208,7 @@ TEST_P(FileCommands, ExportedKeyIsSnarkjssByteForByte) {
 }
 
 TEST_P(FileCommands, InspectRefusesDamage) {
-  ExpectFails(Run({"inspect", Write("e", "")}), 1, {"/e: is empty file"});
+  ExpectFails(Run({"inspect", Write("e", "")}), 1, {"/e: is empty, expected"});
   ExpectFails(Run({"inspect", Write("e", "hello")}), 1, {"/e: is unknown kind of file"});
   ExpectFails(Run({"inspect", Write("e", "{\"a\": 1}")}), 1, {"/e: is JSON, but neither"});
   Bytes file = Sample(GetParam(), "multiplier.zkey");

@@ -36,6 +36,7 @@ Result<TrustedKey> ReadKey(const std::string& path) {
   TrustedKey key;
   if (DetectFileKind(file.bytes()) != FileKind::kZkey) {
     PL_ASSIGN_OR_RETURN(key.vk, VerificationKeyFromJson(TextOf(file), path, &key.known_secret_note));
+    PL_RETURN_IF_ERROR(file.CheckUnchanged());
     return key;
   }
   PL_ASSIGN_OR_RETURN(Zkey zkey, ReadZkey(file.bytes(), path, ZkeyUse::kWithoutCoefficients));
@@ -43,6 +44,7 @@ Result<TrustedKey> ReadKey(const std::string& path) {
   if (!vk.ok()) return std::move(vk).status().WithContext(path);
   key.vk = *std::move(vk);
   if (zkey.known_secret) key.known_secret_note = zkey.known_secret_note.empty() ? "the file says so" : zkey.known_secret_note;
+  PL_RETURN_IF_ERROR(file.CheckUnchanged());
   return key;
 }
 
@@ -74,6 +76,9 @@ Status Check(const VerifyOptions& options, nlohmann::ordered_json& report) {
                   {}, "give files of the same circuit");
   PL_ASSIGN_OR_RETURN(MappedFile proof_file, MappedFile::Open(options.proof));
   PL_ASSIGN_OR_RETURN(Proof proof, ProofFromJson(TextOf(proof_file), options.proof, vk.curve));
+
+  PL_RETURN_IF_ERROR(public_file.CheckUnchanged());
+  PL_RETURN_IF_ERROR(proof_file.CheckUnchanged());
 
   const Backend& backend = GetBackend(vk.curve);
   PL_RETURN_IF_ERROR(backend.CheckVerificationKey(vk).WithContext(options.vkey));

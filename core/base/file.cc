@@ -87,6 +87,7 @@ Status MappedFile::ReadStream(int fd, const Options& options) {
   if (p == MAP_FAILED) return ReadError(name_, "mmap", errno);
   data_ = static_cast<const uint8_t*>(p);
   mapped_bytes_ = capacity;
+  if (options.secret) madvise(p, capacity, MADV_DONTDUMP);  // mremap keeps it
   for (;;) {
     if (size_bytes_ == capacity) {
       p = mremap(p, capacity, capacity * 2, MREMAP_MAYMOVE);
@@ -103,7 +104,6 @@ Status MappedFile::ReadStream(int fd, const Options& options) {
       return Status(ErrorCode::kInvalidFile, StrCat(name_, ": more than ", options.max_stream_bytes, " bytes came from a stream"),
                     {}, "store it in a regular file first");
   }
-  if (options.secret) madvise(p, capacity, MADV_DONTDUMP);
   return OkStatus();
 }
 

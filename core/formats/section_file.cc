@@ -42,7 +42,7 @@ Status WrongKind(ByteSpan bytes, std::string_view name, FileKind found, FileKind
 
 FileKind DetectFileKind(ByteSpan bytes) {
   if (bytes.empty()) return FileKind::kEmpty;
-  std::string_view text(reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 64));
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 4096));
   for (const Magic& m : kMagics)
     if (text.starts_with(m.bytes)) return m.kind;
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);

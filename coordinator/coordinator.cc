@@ -87,6 +87,9 @@ void Coordinator::Begin() {
 Status Coordinator::Run() {
   while (!core_->stopping) PL_RETURN_IF_ERROR(Round());
   ServiceManager::Stopping();
+  // The numbers that were only reserved.
+  core_->outbox.ops.emplace_back(ReserveJobNumbers{core_->next_job});
+  PL_RETURN_IF_ERROR(CommitRound());
   EmitEvent({.name = "coordinator-ends", .outcome = "ok"});
   return OkStatus();
 }
@@ -173,7 +176,7 @@ Status Coordinator::ApplyOrWait(const std::vector<JournalOp>& ops) {
     told = true;
     ServiceManager::Ping();
     pollfd wait{signals_.get(), POLLIN, 0};
-    if (poll(&wait, 1, kJournalRetryMs) > 0) return status;
+    if (core_->stopping || poll(&wait, 1, kJournalRetryMs) > 0) return status;
   }
 }
 

@@ -10,7 +10,8 @@
 //     it at once. Other partitions of the job go on.
 //  5. Cancelling and deadlines act between stages: what a worker holds runs to the end of its stage (the worker is told and may
 //     stop earlier) and is then dropped.
-//  6. A coordinator that restarts, and a worker that gives work back when it is told to leave, cost a partition no failure.
+//  6. A coordinator that restarts, and a worker that gives work back (kCancelled, unasked) because it is leaving, cost a partition
+//     no failure; such a worker gets nothing more.
 #pragma once
 
 #include <cstdint>

@@ -88,6 +88,7 @@ void Scheduler::SynthFailed(uint32_t slot_index, const Error& error, uint64_t no
   if (!job) return;
   if (job->stopped()) return EndStopped(*job, *part, now_unix_ms);
   const bool given_back = error.code == ErrorCode::kCancelled;
+  if (given_back) WorkerDraining(instance);
   if (given_back || CountFailure(*job, *part, error, instance, "synth", now_unix_ms)) RetrySynth(*job, *part, error, now_ns);
 }
 
@@ -113,7 +114,11 @@ void Scheduler::GpuFailed(uint32_t slot_index, const Error& error, uint64_t now_
   SlotInfo& slot = slots_.at(slot_index);
   if (slot.use != SlotUse::kLeased) return;
   if (const auto worker = workers_.find(slot.instance); worker != workers_.end()) ++worker->second.failed;
+  const uint32_t instance = slot.instance;
+  const Job* job = Holder(slot).first;
+  const bool given_back = error.code == ErrorCode::kCancelled && job && !job->stopped();
   ReleaseLeased(slot_index, error, error.code != ErrorCode::kCancelled, now_ns, now_unix_ms);
+  if (given_back) WorkerDraining(instance);
 }
 
 // The owner is gone or gave up; the sealed vectors are whole. Back to the queue of devices, or the end.

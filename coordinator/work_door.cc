@@ -322,9 +322,11 @@ void WorkDoor::Died(uint32_t instance) {
     return false;
   }();
   const std::string why = StrCat("process ", worker->pid, " ended", worker->suspicion.empty() ? "" : StrCat(", killed because ", worker->suspicion));
-  if (!worker->draining || holds) ++core_.workers_lost;
+  const auto load = core_.scheduler.workers().find(instance);
+  const bool left = !holds && (worker->draining || (load != core_.scheduler.workers().end() && load->second.draining)) && worker->suspicion.empty();
+  if (!left) ++core_.workers_lost;
   EmitEvent({.name = "worker-lost", .outcome = "lost", .text = why, .extra = {{"worker", instance}, {"worker_pid", worker->pid}}},
-            worker->draining && !holds ? LogLevel::kInfo : LogLevel::kWarn);
+            left ? LogLevel::kInfo : LogLevel::kWarn);
   core_.scheduler.WorkerDead(instance, why, core_.now_ns, core_.now_unix_ms);
   core_.outbox.ops.emplace_back(RemoveWorker{instance});
   core_.workers.Remove(instance);

@@ -144,6 +144,7 @@ struct DeathCase {
 class DeathTest : public StackTest, public testing::WithParamInterface<DeathCase> {};
 
 TEST_P(DeathTest, AWorkersDeathIsFollowedByAnother) {
+  if (std::string(GetParam().behaviour) == "stop") suspect_ms_ = 3000;
   StartCoordinator();
   const bool synth = std::string(GetParam().role) == "synth";
   Process doomed = StartWorker(GetParam().role, GetParam().behaviour);

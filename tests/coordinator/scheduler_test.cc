@@ -238,11 +238,11 @@ TEST_F(SchedulerTest, WorkGivenBackByALeavingWorkerCostsNoFailure) {
   Start(1, 2);
   Submit();
   const uint32_t first = Of<GrantSlot>(Go().actions)[0].instance;
-  s_.WorkerDraining(first);
   s_.SynthFailed(0, {ErrorCode::kCancelled, "leaving", "", ""}, now_, 0);
   const auto grants = Of<GrantSlot>(Go().actions);
   ASSERT_EQ(grants.size(), 1u);
   EXPECT_NE(grants[0].instance, first);
+  EXPECT_TRUE(s_.workers().at(first).draining);
   EXPECT_EQ(s_.table().Find(1)->parts[0].failures, 0u);
 }
 

@@ -293,7 +293,7 @@ void StackTest::StartCoordinator(std::vector<std::string> options) {
 
 void StackTest::RestartCoordinator() {
   manager_->ForgetReady();
-  std::vector<std::string> argv{COORDINATOR_PROGRAM, "--state", dir_.path(), "--heartbeat-ms", "50", "--suspect-ms", "3000"};
+  std::vector<std::string> argv{COORDINATOR_PROGRAM, "--state", dir_.path(), "--heartbeat-ms", "50", "--suspect-ms", std::to_string(suspect_ms_)};
   argv.insert(argv.end(), options_.begin(), options_.end());
   if (std::find(options_.begin(), options_.end(), "--private") == options_.end()) argv.insert(argv.end(), {"--slot-bytes", "1MiB", "--result-bytes", "8KiB"});
   coordinator_ = Process::Start(argv, {"NOTIFY_SOCKET=" + manager_->path()}, with_manager_ ? manager_->stored() : std::vector<std::pair<std::string, int>>{}, dir_.path() + "/log");

@@ -107,7 +107,9 @@ class StackTest : public testing::Test {
 
   TempDir dir_;
   std::vector<std::string> options_;
-  bool with_manager_ = false;
+  bool with_manager_ = false;  // keeps the slots over the coordinator's death
+  // Long, since a loaded machine may hold up an innocent worker.
+  int suspect_ms_ = 20'000;
   std::unique_ptr<FakeManager> manager_;
   Process coordinator_;
   std::vector<Process> workers_;

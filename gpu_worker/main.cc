@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
@@ -34,6 +35,23 @@ constexpr int kAttachWaitMs = 30000;
 constexpr int kLockWaitMs = 5000;
 // Mapped, not resident: the pages belong to the page cache.
 constexpr uint64_t kKeyCacheBytes = uint64_t{1} << 40;
+
+// Tells the service manager that the control thread still turns, a few times per limit, if it has set one.
+class Watchdog {
+ public:
+  Watchdog() {
+    uint64_t limit_us = 0;
+    if (sd_watchdog_enabled(0, &limit_us) > 0) interval_ns_ = limit_us * 1000 / 4;
+  }
+  void Tick() {
+    if (interval_ns_ == 0 || MonotonicNs() < next_ns_) return;
+    next_ns_ = MonotonicNs() + interval_ns_;
+    sd_notify(0, "WATCHDOG=1");
+  }
+
+ private:
+  uint64_t interval_ns_ = 0, next_ns_ = 0;
+};
 
 wire::WorkerConfig Config(const wire::WorkerOptions& options) {
   wire::WorkerConfig config;
@@ -71,7 +89,7 @@ Status Serve(const wire::WorkerOptions& options, Device& device, int stop_fd) {
   link->attachment().slots.clear();
 
   GpuRunner runner(table, slots, link->instance(), device, arena, kKeyCacheBytes);
-  wire::WorkerLoop loop(*link, runner, stop_fd, [] { sd_notify(0, "WATCHDOG=1"); });
+  wire::WorkerLoop loop(*link, runner, stop_fd, [watchdog = Watchdog()]() mutable { watchdog.Tick(); });
   sd_notify(0, "READY=1");
   return loop.Run();
 }

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/process.h"
 #include "core/wire/worker_loop.h"
@@ -27,6 +28,23 @@ namespace {
 constexpr int kAttachWaitMs = 30000;
 // Mapped, not resident: the pages belong to the page cache.
 constexpr uint64_t kKeyCacheBytes = uint64_t{1} << 40;
+
+// Tells the service manager that the control thread still turns, a few times per limit, if it has set one.
+class Watchdog {
+ public:
+  Watchdog() {
+    uint64_t limit_us = 0;
+    if (sd_watchdog_enabled(0, &limit_us) > 0) interval_ns_ = limit_us * 1000 / 4;
+  }
+  void Tick() {
+    if (interval_ns_ == 0 || MonotonicNs() < next_ns_) return;
+    next_ns_ = MonotonicNs() + interval_ns_;
+    sd_notify(0, "WATCHDOG=1");
+  }
+
+ private:
+  uint64_t interval_ns_ = 0, next_ns_ = 0;
+};
 
 wire::WorkerConfig Config(const wire::WorkerOptions& options) {
   wire::WorkerConfig config;
@@ -56,7 +74,7 @@ Status Serve(const wire::WorkerOptions& options, int stop_fd) {
   link->attachment().slots.clear();
 
   SynthRunner runner(table, slots, link->instance(), options.paths.BrokerSocket(), arena, kKeyCacheBytes);
-  wire::WorkerLoop loop(*link, runner, stop_fd, [] { sd_notify(0, "WATCHDOG=1"); });
+  wire::WorkerLoop loop(*link, runner, stop_fd, [watchdog = Watchdog()]() mutable { watchdog.Tick(); });
   sd_notify(0, "READY=1");
   return loop.Run();
 }

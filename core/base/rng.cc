@@ -1,8 +1,6 @@
 #include "core/base/rng.h"
 
-#include <errno.h>
 #include <openssl/evp.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <array>
@@ -11,22 +9,6 @@
 #include "core/base/secret.h"
 
 namespace proofline {
-
-Status FillRandom(MutableByteSpan out) {
-  size_t done = 0;
-  while (done < out.size()) {
-    ssize_t got = getrandom(out.data() + done, out.size() - done, 0);
-    if (got > 0) {
-      done += static_cast<size_t>(got);
-    } else if (got == 0 || errno != EINTR) {
-      int error = got == 0 ? EIO : errno;
-      Wipe(out.data(), out.size());
-      return Status(ErrorCode::kIo, "the kernel gave no random bytes", "getrandom: " + std::string(strerror(error)),
-                    "check that the sandbox or seccomp filter allows getrandom");
-    }
-  }
-  return OkStatus();
-}
 
 struct SeededStream::Cipher {
   EVP_CIPHER_CTX* context = nullptr;

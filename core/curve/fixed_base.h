@@ -55,9 +55,10 @@ class FixedBaseTable {
   static constexpr size_t kBlock = BatchAdder<F>::kBatch;
 
   struct Workspace {
-    explicit Workspace(size_t count) : folded(count), digits(count) {}
+    explicit Workspace(size_t count) : scalars(count), folded(count), digits(count) {}
     BatchAdder<F> adder;
-    std::vector<FoldedScalar> folded;
+    std::vector<ScalarLimbs> scalars;
+    std::vector<uint8_t> folded;  // bool
     std::vector<uint32_t> digits;
   };
 
@@ -80,7 +81,7 @@ class FixedBaseTable {
   static MsmWindows Cut() {
     BitLengthCounts counts{};
     counts[BitLength(Folding::kHalf)] = 1;
-    return MsmWindows::Uniform(counts, Folding::kHalf, kWindowBits);
+    return MsmWindows::Uniform(counts, Fr::Modulus::kValue, kWindowBits);
   }
 
   // Infinity, p, 2p, ..., [count] p: each pass doubles what is there.
@@ -99,11 +100,13 @@ class FixedBaseTable {
   void MultiplyBlock(Workspace& ws, std::span<const Fr> scalars, std::span<Affine<F>> out) const {
     for (size_t i = 0; i < scalars.size(); ++i) {
       const Fr canonical = scalars[i].ToCanon();
-      ws.folded[i] = Folding::Fold({canonical.limbs[0], canonical.limbs[1], canonical.limbs[2], canonical.limbs[3]});
+      ws.scalars[i] = LoadLe<ScalarLimbs>(canonical.limbs);
+      ws.folded[i] = Folding::Fold(ws.scalars[i]).negative;
     }
     std::fill(out.begin(), out.end(), Affine<F>::Infinity());
     for (size_t w = 0; w < offsets_.size(); ++w) {
-      for (size_t i = 0; i < scalars.size(); ++i) ws.digits[i] = cut_.Digit(ws.folded[i], cut_.windows()[w]);
+      for (size_t i = 0; i < scalars.size(); ++i)
+        ws.digits[i] = cut_.Digit(ws.scalars[i], ws.folded[i], cut_.windows()[w]);
       const Source source{out.data(), multiples_.data() + offsets_[w], ws.digits.data()};
       ws.adder.Run(scalars.size(), source, [&](size_t k) -> Affine<F>& { return out[k]; });
     }

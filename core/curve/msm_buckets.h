@@ -136,6 +136,25 @@ void SumSegments(Workspace<F>& ws, const Bases<F>& bases, const Entry* entries, 
   }
 }
 
+// Work space that grows and is kept: fresh pages cost more than most of what is done with them here.
+template <class T>
+class Scratch {
+ public:
+  // At least `size` elements, contents undefined.
+  T* Get(size_t size) {
+    if (size > size_) {
+      data_.reset();
+      data_ = std::make_unique_for_overwrite<T[]>(size);
+      size_ = size;
+    }
+    return data_.get();
+  }
+
+ private:
+  std::unique_ptr<T[]> data_;
+  size_t size_ = 0;
+};
+
 // Sums that a task could not put into a bucket alone, because the bucket's entries go on in the next task.
 template <class F>
 struct Partial {
@@ -249,19 +268,19 @@ struct BucketGrid {
 };
 
 template <class F>
-Xyzz<F> ReduceBuckets(Workspaces<F>& workspaces, Affine<F>* buckets, size_t bucket_count) {
+Xyzz<F> ReduceBuckets(Workspaces<F>& workspaces, Affine<F>* buckets, size_t bucket_count, Scratch<Affine<F>>& scratch) {
   if (bucket_count <= 64) return WeightedSum<F>({buckets, bucket_count}, 1, false);
   const BucketGrid grid(bucket_count);
   std::fill(buckets + bucket_count, buckets + grid.rows * grid.columns, Affine<F>::Infinity());
 
   // Columns into a copy of half the size, then in place.
   size_t rows = (grid.rows + 1) / 2;
-  auto columns = std::make_unique_for_overwrite<Affine<F>[]>(rows * grid.columns);
-  FoldHalf(workspaces, buckets, buckets + rows * grid.columns, columns.get(), (grid.rows - rows) * grid.columns);
+  Affine<F>* columns = scratch.Get(rows * grid.columns);
+  FoldHalf(workspaces, buckets, buckets + rows * grid.columns, columns, (grid.rows - rows) * grid.columns);
   if (grid.rows % 2 == 1) std::copy_n(buckets + (rows - 1) * grid.columns, grid.columns, &columns[(rows - 1) * grid.columns]);
   while (rows > 1) {
     const size_t keep = (rows + 1) / 2;
-    FoldHalf(workspaces, columns.get(), columns.get() + keep * grid.columns, columns.get(),
+    FoldHalf(workspaces, columns, columns + keep * grid.columns, columns,
              (rows - keep) * grid.columns);
     rows = keep;
   }
@@ -269,7 +288,7 @@ Xyzz<F> ReduceBuckets(Workspaces<F>& workspaces, Affine<F>* buckets, size_t buck
 
   Xyzz<F> total = WeightedSum<F>({buckets, grid.rows * grid.columns}, grid.columns, true);
   for (int i = 0; i < grid.log2_columns; ++i) total = total.Double();
-  total.Add(WeightedSum<F>({columns.get(), grid.columns}, 1, false));
+  total.Add(WeightedSum<F>({columns, grid.columns}, 1, false));
   return total;
 }
 

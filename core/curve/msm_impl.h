@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <tbb/blocked_range.h>
@@ -34,8 +35,8 @@ class RangeMsm {
 
   Xyzz<F> Run(int window_bits) {
     Sift();
-    const MsmWindows cut = window_bits == 0 ? MsmWindows::Choose(bit_lengths_, Folding::kHalf)
-                                            : MsmWindows::Uniform(bit_lengths_, Folding::kHalf, window_bits);
+    const MsmWindows cut = window_bits == 0 ? MsmWindows::Choose(bit_lengths_, Fr::Modulus::kValue)
+                                            : MsmWindows::Uniform(bit_lengths_, Fr::Modulus::kValue, window_bits);
     const std::vector<MsmWindow>& windows = cut.windows();
     std::vector<Xyzz<F>> sums(windows.size());
     tbb::parallel_for(
@@ -116,11 +117,14 @@ class RangeMsm {
       auto [first, last] = chunk_range(c);
       for (size_t i = first; i < last; ++i) {
         const Entry entry = static_cast<Entry>(i);
+        // In the list of wide ones the sign bit says that the scalar is above (r-1)/2.
         switch (ClassOf(i)) {
           case ScalarClass::kZero: break;
           case ScalarClass::kOne: ones_[at.ones++] = entry; break;
           case ScalarClass::kMinusOne: ones_[at.ones++] = entry | kNegated; break;
-          case ScalarClass::kWide: wide_[at.wide++] = entry; break;
+          case ScalarClass::kWide:
+            wide_[at.wide++] = entry | (Folding::Fold(Scalar(i)).negative ? kNegated : 0);
+            break;
         }
       }
     });
@@ -133,55 +137,61 @@ class RangeMsm {
     return Xyzz<F>::FromAffine(sum);
   }
 
+  // What a window needs while it is in flight; one per thread, kept from window to window.
+  struct WindowBuffers {
+    SecretBuffer<uint32_t> digits;
+    SecretBuffer<Entry> sorted;
+    std::vector<uint32_t> starts;  // where each bucket's entries begin, and the end
+    std::vector<uint32_t> places;
+    Scratch<Affine<F>> buckets, columns;
+  };
+
   Xyzz<F> WindowSum(const MsmWindows& cut, const MsmWindow& window) {
+    WindowBuffers& buffers = window_buffers_.local();
+    SortByBucket(cut, window, buffers);
     const BucketGrid grid(window.bucket_count);
-    auto buckets = std::make_unique_for_overwrite<Affine<F>[]>(grid.rows * grid.columns);
-    {
-      std::vector<uint32_t> starts(window.bucket_count + 1);
-      SecretBuffer<Entry> sorted = SortByBucket(cut, window, starts);
-      FillBuckets<F>(workspaces_, bases_, {sorted.data(), starts.back()}, starts, buckets.get());
-    }
-    return ReduceBuckets(workspaces_, buckets.get(), window.bucket_count);
+    Affine<F>* buckets = buffers.buckets.Get(grid.rows * grid.columns);
+    FillBuckets<F>(workspaces_, bases_, {buffers.sorted.data(), buffers.starts.back()}, buffers.starts, buckets);
+    return ReduceBuckets(workspaces_, buckets, window.bucket_count, buffers.columns);
   }
 
-  // The entries with a digit in this window, by bucket (a counting sort over chunks). starts[b]: where bucket b begins.
-  SecretBuffer<Entry> SortByBucket(const MsmWindows& cut, const MsmWindow& window, std::vector<uint32_t>& starts) {
+  // Puts the entries with a digit in this window into `sorted`, by bucket: a counting sort over chunks.
+  void SortByBucket(const MsmWindows& cut, const MsmWindow& window, WindowBuffers& buffers) {
     const size_t buckets = window.bucket_count;
-    const size_t chunks = std::max<size_t>(1, wide_.size() / kSortChunk);
+    const size_t chunks = std::clamp<size_t>(wide_.size() / kSortChunk, 1, 2 * tbb::this_task_arena::max_concurrency());
     auto chunk_range = [&](size_t c) {
       return std::pair{wide_.size() * c / chunks, wide_.size() * (c + 1) / chunks};
     };
-    SecretBuffer<uint32_t> digits(wide_.size());
-    std::vector<uint32_t> places(chunks * buckets);  // per chunk and bucket: first a count, then where the next entry goes
+    if (buffers.digits.size() != wide_.size()) {
+      buffers.digits = SecretBuffer<uint32_t>(wide_.size());
+      buffers.sorted = SecretBuffer<Entry>(wide_.size());
+    }
+    buffers.places.assign(chunks * buckets, 0);  // per chunk and bucket: first a count, then where the next entry goes
     tbb::parallel_for(size_t{0}, chunks, [&](size_t c) {
-      uint32_t* count = places.data() + c * buckets;
+      uint32_t* count = buffers.places.data() + c * buckets;
       auto [first, last] = chunk_range(c);
       for (size_t i = first; i < last; ++i) {
-        const uint32_t digit = cut.Digit(Folding::Fold(Scalar(wide_[i])), window);
-        digits[i] = digit;
+        const Entry entry = wide_[i];
+        const uint32_t digit = cut.Digit(Scalar(entry & ~kNegated), entry & kNegated, window);
+        buffers.digits[i] = digit;
         if (digit != 0) ++count[(digit & ~kNegated) - 1];
       }
     });
     uint32_t next = 0;
+    buffers.starts.resize(buckets + 1);
     for (size_t b = 0; b < buckets; ++b) {
-      starts[b] = next;
-      for (size_t c = 0; c < chunks; ++c) {
-        const uint32_t count = places[c * buckets + b];
-        places[c * buckets + b] = next;
-        next += count;
-      }
+      buffers.starts[b] = next;
+      for (size_t c = 0; c < chunks; ++c) next += std::exchange(buffers.places[c * buckets + b], next);
     }
-    starts[buckets] = next;
-    SecretBuffer<Entry> sorted(next);
+    buffers.starts[buckets] = next;
     tbb::parallel_for(size_t{0}, chunks, [&](size_t c) {
-      uint32_t* place = places.data() + c * buckets;
+      uint32_t* place = buffers.places.data() + c * buckets;
       auto [first, last] = chunk_range(c);
       for (size_t i = first; i < last; ++i) {
-        const uint32_t digit = digits[i];
-        if (digit != 0) sorted[place[(digit & ~kNegated) - 1]++] = wide_[i] | (digit & kNegated);
+        const uint32_t digit = buffers.digits[i];
+        if (digit != 0) buffers.sorted[place[(digit & ~kNegated) - 1]++] = (wide_[i] & ~kNegated) | (digit & kNegated);
       }
     });
-    return sorted;
   }
 
   const uint8_t* points_;
@@ -189,6 +199,7 @@ class RangeMsm {
   const size_t count_;
   const Bases<F> bases_;
   Workspaces<F> workspaces_;
+  tbb::enumerable_thread_specific<WindowBuffers> window_buffers_;
   BitLengthCounts bit_lengths_{};
   SecretBuffer<Entry> wide_, ones_;
   Xyzz<F> ones_sum_ = Xyzz<F>::Infinity();

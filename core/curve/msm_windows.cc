@@ -9,6 +9,15 @@ namespace {
 
 constexpr int kMaxBits = 16;
 
+ScalarLimbs HalfOf(const ScalarLimbs& order) {
+  ScalarLimbs half{};
+  for (int i = 0; i < 4; ++i) {
+    half[i] = order[i] >> 1;
+    if (i < 3) half[i] |= order[i + 1] << 63;
+  }
+  return half;
+}
+
 int HighestBitLength(const BitLengthCounts& counts) {
   for (int bits = 255; bits > 0; --bits)
     if (counts[bits] != 0) return bits;
@@ -40,10 +49,20 @@ void MsmWindows::Append(int start, int bits, bool is_top, uint32_t bucket_count)
   windows_.push_back({start, bits, is_top, bucket_count});
   if (is_top) return;
   const int bit = start + bits - 1;
-  offset_[bit / 64] |= uint64_t{1} << (bit % 64);
+  offsets_[0][bit / 64] |= uint64_t{1} << (bit % 64);
 }
 
-MsmWindows MsmWindows::Choose(const BitLengthCounts& counts, const ScalarLimbs& half) {
+void MsmWindows::Finish() {
+  uint64_t carry = 1;
+  for (int i = 0; i < 4; ++i) {
+    const unsigned __int128 sum = (unsigned __int128)order_[i] + offsets_[0][i] + carry;
+    offsets_[1][i] = (uint64_t)sum;
+    carry = (uint64_t)(sum >> 64);
+  }
+}
+
+MsmWindows MsmWindows::Choose(const BitLengthCounts& counts, const ScalarLimbs& order) {
+  const ScalarLimbs half = HalfOf(order);
   const int length = HighestBitLength(counts);
   std::array<double, 257> reaching{};  // scalars with at least this bit length; a digit needs about that much
   for (int bits = 255; bits >= 0; --bits) reaching[bits] = reaching[bits + 1] + static_cast<double>(counts[bits]);
@@ -64,23 +83,26 @@ MsmWindows MsmWindows::Choose(const BitLengthCounts& counts, const ScalarLimbs& 
     }
   }
 
-  MsmWindows out;
+  MsmWindows out(order);
   for (int start = 0; start < length; start += pick[start]) {
     const bool is_top = start + pick[start] == length;
     out.Append(start, pick[start], is_top,
                is_top ? TopBuckets(length, half, start) : uint32_t{1} << (pick[start] - 1));
   }
+  out.Finish();
   return out;
 }
 
-MsmWindows MsmWindows::Uniform(const BitLengthCounts& counts, const ScalarLimbs& half, int bits) {
+MsmWindows MsmWindows::Uniform(const BitLengthCounts& counts, const ScalarLimbs& order, int bits) {
+  const ScalarLimbs half = HalfOf(order);
   const int length = HighestBitLength(counts);
-  MsmWindows out;
+  MsmWindows out(order);
   for (int start = 0; start < length; start += bits) {
     const bool is_top = start + bits >= length;
     out.Append(start, std::min(bits, length - start), is_top,
                is_top ? TopBuckets(length, half, start) : uint32_t{1} << (bits - 1));
   }
+  out.Finish();
   return out;
 }
 

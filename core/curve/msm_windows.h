@@ -1,8 +1,9 @@
 // How an MSM cuts its scalars: folding to |s| <= (r-1)/2, windows of signed digits, and the choice of their widths.
 //
 // The windows lie one above the other from bit 0. All but the top one have signed digits in [-2^(c-1), 2^(c-1)); the top one is plain.
-// Instead of carrying from window to window, one constant, the sum of 2^(start+c-1) over the signed windows, is added to the
-// scalar; each window's digit can then be read alone.
+// Instead of carrying from window to window, one constant K, the sum of 2^(start+c-1) over the signed windows, is added to the
+// folded scalar; each window's digit can then be read alone. For s > (r-1)/2 the folded scalar is -(r - s), and r - s + K is
+// ~s + (r + K + 1): one addition of four words either way.
 #pragma once
 
 #include <array>
@@ -83,38 +84,45 @@ using BitLengthCounts = std::array<uint64_t, 256>;
 
 class MsmWindows {
  public:
-  // At least cost by the model in msm_windows.cc. `half` is (r-1)/2. No scalars: no windows.
-  static MsmWindows Choose(const BitLengthCounts& counts, const ScalarLimbs& half);
+  // At least cost by the model in msm_windows.cc. `order` is r. No scalars: no windows.
+  static MsmWindows Choose(const BitLengthCounts& counts, const ScalarLimbs& order);
   // All windows `bits` wide, the top one up to that. 1 <= bits <= 16.
-  static MsmWindows Uniform(const BitLengthCounts& counts, const ScalarLimbs& half, int bits);
+  static MsmWindows Uniform(const BitLengthCounts& counts, const ScalarLimbs& order, int bits);
 
   const std::vector<MsmWindow>& windows() const { return windows_; }
-  // The digit of a folded scalar in one window: 0, or the magnitude and a sign bit (31).
-  uint32_t Digit(const FoldedScalar& s, const MsmWindow& window) const {
-    // Adding the whole constant is cheaper than knowing which limbs carry.
-    ScalarLimbs t;
-    uint64_t carry = 0;
-    for (int i = 0; i < 4; ++i) {
-      unsigned __int128 sum = (unsigned __int128)s.magnitude[i] + offset_[i] + carry;
-      t[i] = (uint64_t)sum;
-      carry = (uint64_t)(sum >> 64);
-    }
+  // The digit of a scalar in one window: 0, or the magnitude and a sign bit (31). `s` is the scalar as it is; `folded` tells that it is
+  // above (r-1)/2.
+  uint32_t Digit(const ScalarLimbs& s, bool folded, const MsmWindow& window) const {
+    const ScalarLimbs& offset = offsets_[folded];
+    const uint64_t flip = 0 - uint64_t{folded};
     const int limb = window.start / 64, shift = window.start % 64;
-    uint64_t bits = t[limb] >> shift;
-    if (shift != 0 && limb < 3) bits |= t[limb + 1] << (64 - shift);
-    const uint32_t sign = uint32_t{s.negative} << 31;
+    // Words below the window only carry, words above do not matter.
+    uint64_t carry = 0;
+    for (int i = 0; i < limb; ++i) carry = (uint64_t)(((unsigned __int128)(s[i] ^ flip) + offset[i] + carry) >> 64);
+    const unsigned __int128 low = (unsigned __int128)(s[limb] ^ flip) + offset[limb] + carry;
+    uint64_t bits = (uint64_t)low >> shift;
+    if (shift + window.bits >= 64 && limb < 3) {
+      const uint64_t high = (s[limb + 1] ^ flip) + offset[limb + 1] + (uint64_t)(low >> 64);
+      bits |= high << (64 - shift);
+    }
+    bits &= (uint64_t{2} << window.bits) - 1;  // one more than the width: the top window's carry
+    const uint32_t sign = uint32_t{folded} << 31;
     if (window.is_top) return bits == 0 ? 0 : static_cast<uint32_t>(bits) | sign;
     const int32_t digit =
         static_cast<int32_t>(bits & ((uint64_t{1} << window.bits) - 1)) - (int32_t{1} << (window.bits - 1));
     if (digit == 0) return 0;
-    return digit < 0 ? static_cast<uint32_t>(-digit) | (sign ^ 0x80000000u) : static_cast<uint32_t>(digit) | sign;
+    const int32_t below_zero = digit >> 31;  // all ones or zero; signs are random, so no branch
+    return static_cast<uint32_t>((digit ^ below_zero) - below_zero) | (sign ^ (static_cast<uint32_t>(below_zero) & 0x80000000u));
   }
 
  private:
+  explicit MsmWindows(const ScalarLimbs& order) : order_(order) {}
   void Append(int start, int bits, bool is_top, uint32_t bucket_count);
+  void Finish();
 
+  ScalarLimbs order_;
   std::vector<MsmWindow> windows_;
-  ScalarLimbs offset_{};
+  std::array<ScalarLimbs, 2> offsets_{};  // K, and r + K + 1, modulo 2^256
 };
 
 }  // namespace proofline

@@ -20,10 +20,10 @@ timed() {
   printf '%-28s %6d.%03d s\n' "$name" $(((ended - started) / 1000000000)) $(((ended - started) / 1000000 % 1000))
 }
 
-# Everything but the tests, whose library is not needed here; a build folder that has been configured before stays as it is.
+# The programs, without the tests, whose library is not needed here; a build folder that has been configured before stays as it is.
 configure_and_build() {
   [ -f build/release/CMakeCache.txt ] || export CMAKE_EXTRA=-DPROOFLINE_TESTS=OFF
-  build_preset release
+  build_preset release proofline proofline-coordinator proofline-synth-worker proofline-gpu-worker proofline-bench
 }
 
 # A hash chain with range checks over BN254, and a key whose secret is known (made from a seed): for trying out, never for real statements.

@@ -11,6 +11,7 @@
 // and stops the program.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <initializer_list>
 #include <utility>
@@ -41,9 +42,16 @@ class WireSum {
   const std::vector<Term>& terms() const { return terms_; }
   const Fr& value() const { return value_; }
 
+  // A wire stands in a sum once: snarkjs reads a sum as a map and would keep only the last of two terms.
   WireSum& Add(const Fr& coefficient, Wire wire, const Fr& wire_value) {
-    if (!coefficient.IsZero()) terms_.push_back({wire.index, coefficient});
     value_ += coefficient * wire_value;
+    auto term = std::find_if(terms_.begin(), terms_.end(), [&](const Term& t) { return t.wire == wire.index; });
+    if (term == terms_.end()) {
+      if (!coefficient.IsZero()) terms_.push_back({wire.index, coefficient});
+      return *this;
+    }
+    term->coefficient += coefficient;
+    if (term->coefficient.IsZero()) terms_.erase(term);
     return *this;
   }
 

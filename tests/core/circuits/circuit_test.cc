@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 
+#include <set>
+
 #include "core/base/rng.h"
 #include "core/field/fp.h"
 
@@ -45,6 +47,20 @@ TEST(Sha256Circuit, EveryWireIsPinnedDown) {
     circuit->values[wire][0] ^= 1;
     EXPECT_NE(FirstUnsatisfied(circuit->view(), circuit->witness()), std::nullopt) << "wire " << wire;
     circuit->values[wire][0] ^= 1;
+  }
+}
+
+// snarkjs reads a sum as a map from wire to coefficient, so it would lose all terms of a wire but the last.
+TEST(Sha256Circuit, AWireStandsInASumOnce) {
+  auto circuit = MakeSha256Circuit(CurveId::kBn254, {.message_bytes = 64, .rounds = 20});
+  ASSERT_TRUE(circuit.ok());
+  const R1csView view = circuit->view();
+  for (uint32_t i = 0; i < view.n_constraints; ++i) {
+    const R1csConstraint constraint = view.constraint(i);
+    for (const LinearCombination* sum : {&constraint.a, &constraint.b, &constraint.c}) {
+      std::set<uint32_t> wires;
+      for (uint32_t j = 0; j < sum->count; ++j) ASSERT_TRUE(wires.insert(sum->wire(j)).second) << "constraint " << i << ", wire " << sum->wire(j);
+    }
   }
 }
 

@@ -6,7 +6,7 @@
 #
 #   PROOFLINE_NO_NPM=1      goes without the judges (snarkjs and the circom compiler, from an npm registry); they count as skipped
 #   PROOFLINE_TEST_SEED=S   repeats a run's random choices; each run prints its own
-#   PROOFLINE_LONG=all      runs every long test; otherwise a seeded sample of PROOFLINE_LONG_MINUTES (4)
+#   PROOFLINE_LONG=all      runs every long test, the huge ones too; otherwise a seeded sample of PROOFLINE_LONG_MINUTES (4)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . deploy/lib.sh
@@ -70,7 +70,7 @@ step_judges() {
 step_long() {
   local names name deadline
   [ -x build/release/bin/proofline ] || step_release
-  mapfile -t names < <(ctest --test-dir build/release -N -L long -LE gpu | sed -n 's/^ *Test *#[0-9]*: //p' | sort)
+  mapfile -t names < <(ctest --test-dir build/release -N -L long -LE 'gpu|huge' | sed -n 's/^ *Test *#[0-9]*: //p' | sort)
   if [ "${#names[@]}" -eq 0 ]; then
     echo "no test has the label long"
     return 0

@@ -81,7 +81,6 @@ export const circuits = {
   preimage64: preimage(64),
   preimage256: preimage(256),
   preimage1024: preimage(1024),
-  preimage2048: preimage(2048),
   own_chain: {kind: 'chain', log2: 12},
   own_bits: {kind: 'bits', log2: 15},
   own_identity: {kind: 'identity', log2: 12},

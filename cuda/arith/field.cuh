@@ -28,7 +28,11 @@ struct alignas(16) Field {
 
   uint32_t w[N];
 
-  PL_HD static constexpr uint32_t P(int i) { return static_cast<uint32_t>(M::kValue[i / 2] >> (32 * (i % 2))); }
+  // Word i of p. The copy is what device code may name; with i known after unrolling it becomes an immediate operand.
+  PL_HD static constexpr uint32_t P(int i) {
+    constexpr auto value = M::kValue;
+    return static_cast<uint32_t>(value[i / 2] >> (32 * (i % 2)));
+  }
 
   PL_HD static Field Zero() {
     Field r;

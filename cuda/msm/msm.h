@@ -1,0 +1,62 @@
+// Multi-scalar multiplication over G1 and G2 of both curves on a device: the twin of core/curve/msm.h.
+//
+// Method (Pippenger, with sorted buckets). A scalar above r/2 is replaced by r - s and its point's sign flipped; the rest is written in
+// windows of signed digits, the top window plain, all windows as wide as the others or one bit less. Digits are sorted by bucket, window
+// by window. The sorted list is then cut into chunks of equal length, one thread each, whatever buckets they hold, so a bucket with half
+// of all points costs no more than any other arrangement; what a chunk leaves of a bucket that began in an earlier one goes through the
+// same cut again as a list 1/64th as long, until nothing is left. Buckets are summed with weights by running sums, a chunk of buckets a
+// thread. The sums of the windows go to the host, which does the last few hundred doublings.
+//
+// Device level: MsmQueue puts everything on one stream, allocates nothing, waits for nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+#include "core/field/moduli.h"
+
+struct CUstream_st;
+
+namespace proofline::cuda {
+
+using StreamHandle = CUstream_st*;  // cudaStream_t
+
+enum class MsmGroup : uint8_t { kBn254G1, kBn254G2, kBls12381G1, kBls12381G2 };
+
+// Bytes of an affine point: x then y, Montgomery, infinity all zero; and of a sum (XYZZ).
+size_t MsmPointBytes(MsmGroup group);
+size_t MsmSumBytes(MsmGroup group);
+
+struct MsmWindow {
+  int first_bit;
+  int bits;
+  uint32_t buckets;       // digits 1 to buckets have one
+  uint32_t first_bucket;  // of this window in the array of all
+  bool is_signed;
+};
+
+// Pure host arithmetic: which windows, how much memory. A plan is made once a circuit and query.
+struct MsmPlan {
+  MsmGroup group;
+  uint32_t n = 0;
+  std::vector<MsmWindow> windows;
+  uint32_t bucket_count = 0;    // of all windows
+  uint32_t windows_at_once = 0;  // sorted together: more keeps a small MSM's launches full, fewer need less memory
+  size_t workspace_bytes = 0;
+  size_t result_bytes = 0;  // one sum a window
+};
+// `n` < 2^31. `windows_at_once` 0 = all.
+MsmPlan PlanMsm(MsmGroup group, uint32_t n, uint32_t windows_at_once = 0, int window_count = 0);
+
+// bases: n affine points; scalars: n canonical values of 32 bytes, < r; both on the device, aligned to 16 bytes. Leaves the windows' sums
+// in `result` (device, plan.result_bytes). `workspace` (plan.workspace_bytes) must not be in use by another stream until this is done.
+Status MsmQueue(const MsmPlan& plan, const void* bases, const void* scalars, void* workspace, void* result,
+                StreamHandle stream);
+
+// The sum of all windows from a host copy of `result`, in the affine form of the bases. Runs on the host.
+std::vector<uint8_t> MsmFinish(const MsmPlan& plan, ByteSpan result);
+
+}  // namespace proofline::cuda

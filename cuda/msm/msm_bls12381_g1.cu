@@ -1,0 +1,9 @@
+#include "cuda/msm/msm_group.h"
+#include "cuda/msm/msm_queue.cuh"
+
+namespace proofline::cuda {
+
+const MsmGroupCode kMsmBls12381G1 = {QueueMsm<Bls12381FrModulus, Field<Bls12381FqModulus>>,
+                               FinishMsm<proofline::Bls12381<PortableArith>::G1>};
+
+}  // namespace proofline::cuda

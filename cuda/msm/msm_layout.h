@@ -1,0 +1,46 @@
+// Inside cuda/msm: where a plan's buffers lie in its workspace, and the constants that the plan and the kernels share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "cuda/msm/msm.h"
+
+namespace proofline::cuda {
+
+inline constexpr int kMaxWindowBits = 24;
+inline constexpr uint32_t kMaxWindowsAtOnce = 60;  // a sort key has room for 64
+// Chunks of the digit list: eight times what one large card holds at once (132 multiprocessors of 384 threads), so that an uneven end
+// costs little; a chunk of fewer points would spend its time on leftovers.
+inline constexpr uint64_t kTargetThreads = 8 * 132 * 384;
+inline constexpr uint32_t kMinChunk = 16;
+// Leftovers a thread merges, and sums a thread folds.
+inline constexpr uint32_t kMergeChunk = 32;
+// Buckets a thread weighs.
+inline constexpr uint32_t kBucketChunk = 64;
+
+struct MsmLayout {
+  uint32_t chunk = 0;
+  size_t keys[2] = {}, values[2] = {};
+  size_t sort = 0, sort_bytes = 0;
+  size_t buckets = 0;
+  struct Leftovers {
+    uint32_t count;
+    size_t keys, sums;
+  };
+  std::vector<Leftovers> leftovers;
+  struct Fold {
+    uint32_t stride;
+    size_t sums;
+  };
+  std::vector<Fold> folds;  // of all windows; the last has stride 1
+  size_t total_bytes = 0;
+};
+
+MsmLayout LayOutMsm(const MsmPlan& plan);
+
+// What the library's sort of n pairs wants (CUB asks no device for this).
+size_t MsmSortBytes(uint32_t n);
+
+}  // namespace proofline::cuda

@@ -1,0 +1,104 @@
+#include <algorithm>
+#include <cmath>
+
+#include "cuda/msm/msm_layout.h"
+
+namespace proofline::cuda {
+namespace {
+
+// |s| <= (r - 1) / 2 after the sign is folded.
+int ScalarBits(MsmGroup group) {
+  return group == MsmGroup::kBn254G1 || group == MsmGroup::kBn254G2 ? 253 : 254;
+}
+
+// Multiplications, up to a factor: a mixed addition a point and window, two full additions a bucket.
+double Cost(int bits, int windows, uint32_t n) {
+  double buckets = 0;
+  for (int w = 0; w < windows; ++w) {
+    const int width = bits / windows + (w < bits % windows ? 1 : 0);
+    buckets += std::ldexp(1.0, w + 1 == windows ? width : width - 1);
+  }
+  return 10.0 * n * windows + 28.0 * buckets;
+}
+
+int BestWindowCount(int bits, uint32_t n) {
+  int best = 0;
+  double best_cost = 0;
+  for (int windows = (bits + kMaxWindowBits - 1) / kMaxWindowBits; windows <= 64; ++windows) {
+    const double cost = Cost(bits, windows, n);
+    if (best == 0 || cost < best_cost) best = windows, best_cost = cost;
+  }
+  return best;
+}
+
+}  // namespace
+
+size_t MsmPointBytes(MsmGroup group) {
+  switch (group) {
+    case MsmGroup::kBn254G1: return 64;
+    case MsmGroup::kBn254G2: return 128;
+    case MsmGroup::kBls12381G1: return 96;
+    case MsmGroup::kBls12381G2: return 192;
+  }
+  return 0;
+}
+size_t MsmSumBytes(MsmGroup group) { return 2 * MsmPointBytes(group); }
+
+MsmPlan PlanMsm(MsmGroup group, uint32_t n, uint32_t windows_at_once, int window_count) {
+  MsmPlan plan;
+  plan.group = group;
+  plan.n = n;
+  const int bits = ScalarBits(group);
+  const int count = window_count > 0 ? window_count : BestWindowCount(bits, n);
+  int bit = 0;
+  for (int w = 0; w < count; ++w) {
+    MsmWindow window;
+    window.first_bit = bit;
+    window.bits = bits / count + (w < bits % count ? 1 : 0);
+    window.is_signed = w + 1 < count;
+    // The top digit can be one more than its bits hold: the carry of the window below.
+    window.buckets = window.is_signed ? uint32_t{1} << (window.bits - 1) : (uint32_t{1} << window.bits) + 1;
+    window.first_bucket = plan.bucket_count;
+    plan.bucket_count += window.buckets;
+    plan.windows.push_back(window);
+    bit += window.bits;
+  }
+  plan.windows_at_once = windows_at_once == 0 ? count : std::min<uint32_t>(windows_at_once, count);
+  plan.windows_at_once = std::min<uint32_t>(plan.windows_at_once, kMaxWindowsAtOnce);
+  plan.workspace_bytes = LayOutMsm(plan).total_bytes;
+  plan.result_bytes = plan.windows.size() * MsmSumBytes(group);
+  return plan;
+}
+
+MsmLayout LayOutMsm(const MsmPlan& plan) {
+  MsmLayout layout;
+  size_t at = 0;
+  const auto take = [&at](size_t bytes) {
+    const size_t offset = at;
+    at += (bytes + 255) / 256 * 256;
+    return offset;
+  };
+  const uint64_t entries = uint64_t{plan.n} * plan.windows_at_once;
+  layout.chunk = static_cast<uint32_t>(std::max<uint64_t>(kMinChunk, (entries + kTargetThreads - 1) / kTargetThreads));
+  for (size_t& buffer : layout.keys) buffer = take(entries * 4);
+  for (size_t& buffer : layout.values) buffer = take(entries * 4);
+  layout.sort_bytes = MsmSortBytes(plan.n);
+  layout.sort = take(layout.sort_bytes);
+  layout.buckets = take(size_t{plan.bucket_count} * MsmSumBytes(plan.group));
+  for (uint64_t items = entries, chunk = layout.chunk; ; chunk = kMergeChunk) {
+    const uint64_t chunks = (items + chunk - 1) / chunk;
+    layout.leftovers.push_back({static_cast<uint32_t>(chunks), take(chunks * 4), take(chunks * MsmSumBytes(plan.group))});
+    if (chunks <= 1) break;
+    items = chunks;
+  }
+  uint32_t widest = 0;
+  for (const MsmWindow& window : plan.windows) widest = std::max(widest, window.buckets);
+  for (uint32_t stride = (widest + kBucketChunk - 1) / kBucketChunk; ; stride = (stride + kMergeChunk - 1) / kMergeChunk) {
+    layout.folds.push_back({stride, take(plan.windows.size() * stride * MsmSumBytes(plan.group))});
+    if (stride == 1) break;
+  }
+  layout.total_bytes = at;
+  return layout;
+}
+
+}  // namespace proofline::cuda

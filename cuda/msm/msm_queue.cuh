@@ -1,0 +1,139 @@
+// The host side of one group's MSM: included by one .cu a group, so that builds go side by side.
+#pragma once
+
+#include <cub/device/device_radix_sort.cuh>
+
+#include "core/curve/curve.h"
+#include "cuda/device/check.h"
+#include "cuda/msm/msm_kernels.cuh"
+#include "cuda/msm/msm_layout.h"
+
+namespace proofline::cuda {
+
+inline unsigned BlocksFor(uint64_t threads) { return static_cast<unsigned>((threads + kMsmThreads - 1) / kMsmThreads); }
+
+inline DigitWindows DigitWindowsOf(const MsmPlan& plan) {
+  DigitWindows windows{};
+  windows.count = static_cast<int>(plan.windows.size());
+  for (int w = 0; w < windows.count; ++w) {
+    const MsmWindow& window = plan.windows[w];
+    windows.at[w] = {window.first_bit, window.bits, window.first_bucket};
+    const int bit = window.first_bit + window.bits - 1;
+    if (window.is_signed) windows.offset[bit / 32] |= 1u << (bit % 32);
+  }
+  return windows;
+}
+
+// Digits of windows [first, first + count), sorted window by window into keys[1], values[1].
+template <class FrM>
+Status QueueSortedDigits(const MsmPlan& plan, const MsmLayout& layout, const void* scalars, uint8_t* workspace, uint32_t first,
+                         uint32_t count, cudaStream_t stream) {
+  auto* keys = reinterpret_cast<uint32_t*>(workspace + layout.keys[0]);
+  auto* values = reinterpret_cast<uint32_t*>(workspace + layout.values[0]);
+  auto* sorted_keys = reinterpret_cast<uint32_t*>(workspace + layout.keys[1]);
+  auto* sorted_values = reinterpret_cast<uint32_t*>(workspace + layout.values[1]);
+  MsmDigitsKernel<FrM><<<BlocksFor(plan.n), kMsmThreads, 0, stream>>>(
+      static_cast<const Field<FrM>*>(scalars), plan.n, first, count, DigitWindowsOf(plan),
+      first + count == plan.windows.size(), keys, values);
+  PL_CUDA_CHECK_LAUNCH();
+  for (uint32_t w = 0; w < count; ++w) {
+    const size_t at = size_t{w} * plan.n;
+    size_t sort_bytes = layout.sort_bytes;
+    PL_CUDA_RETURN_IF_ERROR(cub::DeviceRadixSort::SortPairs(workspace + layout.sort, sort_bytes, keys + at, sorted_keys + at,
+                                                            values + at, sorted_values + at, plan.n, 0,
+                                                            plan.windows[first + w].bits + 1, stream));
+  }
+  return OkStatus();
+}
+
+// The sorted digits of windows [first, first + count) into their buckets.
+template <class F>
+Status QueueBuckets(const MsmPlan& plan, const MsmLayout& layout, const void* bases, uint8_t* workspace, uint32_t first,
+                    uint32_t count, cudaStream_t stream) {
+  BucketOfKey bucket_of{};
+  for (uint32_t w = 0; w < count; ++w) bucket_of.first_bucket[w] = plan.windows[first + w].first_bucket;
+  auto* buckets = reinterpret_cast<Xyzz<F>*>(workspace + layout.buckets);
+  const uint32_t* keys = reinterpret_cast<uint32_t*>(workspace + layout.keys[1]);
+  const auto* values = reinterpret_cast<uint32_t*>(workspace + layout.values[1]);
+  uint64_t items = uint64_t{plan.n} * count;
+  uint64_t chunk = layout.chunk;
+  const Xyzz<F>* sums = nullptr;
+  for (const MsmLayout::Leftovers& level : layout.leftovers) {
+    auto* out_keys = reinterpret_cast<uint32_t*>(workspace + level.keys);
+    auto* out_sums = reinterpret_cast<Xyzz<F>*>(workspace + level.sums);
+    const uint64_t chunks = (items + chunk - 1) / chunk;
+    if (sums == nullptr)
+      MsmAccumulateKernel<F><<<BlocksFor(chunks), kMsmThreads, 0, stream>>>(
+          keys, values, static_cast<uint32_t>(items), layout.chunk, static_cast<const Affine<F>*>(bases), bucket_of, buckets,
+          out_keys, out_sums);
+    else
+      MsmMergeKernel<F><<<BlocksFor(chunks), kMsmThreads, 0, stream>>>(keys, sums, static_cast<uint32_t>(items), bucket_of,
+                                                                      buckets, out_keys, out_sums);
+    PL_CUDA_CHECK_LAUNCH();
+    if (chunks <= 1) break;
+    keys = out_keys;
+    sums = out_sums;
+    items = chunks;
+    chunk = kMergeChunk;
+  }
+  return OkStatus();
+}
+
+template <class F>
+Status QueueWindowSums(const MsmPlan& plan, const MsmLayout& layout, uint8_t* workspace, void* result, cudaStream_t stream) {
+  ReduceWindows windows{};
+  const unsigned count = static_cast<unsigned>(plan.windows.size());
+  for (unsigned w = 0; w < count; ++w) {
+    windows.first_bucket[w] = plan.windows[w].first_bucket;
+    windows.buckets[w] = plan.windows[w].buckets;
+  }
+  const auto at = [&](size_t i) {
+    return i + 1 == layout.folds.size() ? static_cast<Xyzz<F>*>(result)
+                                        : reinterpret_cast<Xyzz<F>*>(workspace + layout.folds[i].sums);
+  };
+  MsmReduceKernel<F><<<dim3(BlocksFor(layout.folds[0].stride), count), kMsmThreads, 0, stream>>>(
+      reinterpret_cast<Xyzz<F>*>(workspace + layout.buckets), windows, layout.folds[0].stride, at(0));
+  PL_CUDA_CHECK_LAUNCH();
+  for (size_t i = 1; i < layout.folds.size(); ++i) {
+    MsmFoldKernel<F><<<dim3(BlocksFor(layout.folds[i].stride), count), kMsmThreads, 0, stream>>>(
+        at(i - 1), layout.folds[i - 1].stride, layout.folds[i].stride, at(i));
+    PL_CUDA_CHECK_LAUNCH();
+  }
+  return OkStatus();
+}
+
+template <class FrM, class F>
+Status QueueMsm(const MsmPlan& plan, const void* bases, const void* scalars, void* workspace, void* result,
+                StreamHandle stream) {
+  if (plan.n == 0) {
+    PL_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(result, 0, plan.result_bytes, stream));
+    return OkStatus();
+  }
+  const MsmLayout layout = LayOutMsm(plan);
+  auto* bytes = static_cast<uint8_t*>(workspace);
+  PL_CUDA_RETURN_IF_ERROR(
+      cudaMemsetAsync(bytes + layout.buckets, 0, size_t{plan.bucket_count} * sizeof(Xyzz<F>), stream));
+  for (uint32_t first = 0; first < plan.windows.size(); first += plan.windows_at_once) {
+    const uint32_t count = std::min<uint32_t>(plan.windows_at_once, plan.windows.size() - first);
+    PL_RETURN_IF_ERROR(QueueSortedDigits<FrM>(plan, layout, scalars, bytes, first, count, stream));
+    PL_RETURN_IF_ERROR(QueueBuckets<F>(plan, layout, bases, bytes, first, count, stream));
+  }
+  return QueueWindowSums<F>(plan, layout, bytes, result, stream);
+}
+
+// sum over windows of 2^first_bit * sum, by Horner from the top.
+template <class Point>
+std::vector<uint8_t> FinishMsm(const MsmPlan& plan, ByteSpan result) {
+  using Sum = proofline::Xyzz<typename Point::Field>;
+  Sum total = Sum::Infinity();
+  for (size_t w = plan.windows.size(); w-- > 0;) {
+    if (w + 1 < plan.windows.size())
+      for (int b = 0; b < plan.windows[w].bits; ++b) total = total.Double();
+    total.Add(LoadLe<Sum>(result.data() + w * sizeof(Sum)));
+  }
+  std::vector<uint8_t> bytes(Point::kBytes);
+  total.ToAffine().Store(bytes.data());
+  return bytes;
+}
+
+}  // namespace proofline::cuda

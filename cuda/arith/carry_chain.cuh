@@ -13,8 +13,10 @@
 
 #ifdef __CUDACC__
 #define PL_HD __host__ __device__ __forceinline__
+#define PL_HD_CALL __host__ __device__ __noinline__
 #else
 #define PL_HD inline
+#define PL_HD_CALL inline
 #endif
 
 namespace proofline::cuda {

@@ -253,12 +253,13 @@ struct Field2 {
   PL_HD friend Field2 operator+(const Field2& a, const Field2& b) { return {a.c0 + b.c0, a.c1 + b.c1}; }
   PL_HD friend Field2 operator-(const Field2& a, const Field2& b) { return {a.c0 - b.c0, a.c1 - b.c1}; }
   PL_HD Field2 operator-() const { return {-c0, -c1}; }
-  PL_HD friend Field2 operator*(const Field2& a, const Field2& b) {
+  // A call on purpose, like Square: inlined, an addition over Fq2 would fit neither the instruction cache nor a compiler's patience.
+  PL_HD_CALL friend Field2 operator*(const Field2& a, const Field2& b) {
     const F v0 = a.c0 * b.c0;
     const F v1 = a.c1 * b.c1;
     return {v0 - v1, (a.c0 + a.c1) * (b.c0 + b.c1) - v0 - v1};
   }
-  PL_HD Field2 Square() const {
+  PL_HD_CALL Field2 Square() const {
     const F m = c0 * c1;
     return {(c0 + c1) * (c0 - c1), m.Double()};
   }

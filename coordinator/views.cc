@@ -65,7 +65,7 @@ void AddParts(wire::JobView& view, const std::vector<PartView>& parts) {
 std::string_view WorkerState(const Worker& worker, const WorkerInfo* info) {
   if (!worker.suspicion.empty()) return "lost";
   if (worker.peer.empty()) return "starting";
-  if (worker.draining) return "draining";
+  if (worker.draining || (info && info->draining)) return "draining";
   return info && info->held > 0 ? "working" : "idle";
 }
 

@@ -123,12 +123,14 @@ void Coordinator::Poll() {
     if (active(4 + i)) broker_.Receive(connections[i]);
   }
   if (active(2)) broker_.Accept();
-  // Whatever a worker said before it died comes first.
-  work_.Receive(kMessagesPerRound);
+  if (active(0)) work_.Receive(kMessagesPerRound);
   for (size_t i = 0; i < pidfds.size(); ++i) {
-    if (active(4 + connections.size() + i)) work_.Died(pidfds[i].first);
+    if (!active(4 + connections.size() + i)) continue;
+    // Whatever it said before it died comes first.
+    work_.Receive(kMessagesPerRound);
+    work_.Died(pidfds[i].first);
   }
-  front_.Receive(kMessagesPerRound);
+  if (active(1)) front_.Receive(kMessagesPerRound);
 }
 
 int Coordinator::TimeoutMs() const {

@@ -1,7 +1,8 @@
 // The journal: what must survive the coordinator. Accepted jobs, their partitions and attempts, results, circuits.
 //
 // Writing is by batches of small operations: Apply runs a whole batch in one transaction, durable when it returns OK, or changes
-// nothing. The coordinator collects the operations of one round of its event loop, applies them, and only then lets anybody see
+// nothing. Durable means: survives a power loss; for batches of BeginAttempt, RecordFailure, PutWorker and RemoveWorker alone: survives
+// the end of this process, since a power loss ends everybody whom they could concern. The coordinator collects the operations of one round of its event loop, applies them, and only then lets anybody see
 // their effects (an acknowledgement, a grant, a freed slot). So a job that was acknowledged is in the journal, an attempt is in it
 // before its grant, a result before its slot is freed; and many submissions share one sync.
 //

@@ -53,7 +53,20 @@ Result<uint64_t> ParseCounter(const std::optional<std::string>& text, const std:
 }  // namespace
 
 Status SqliteJobStore::Exec(const char* sql) {
-  if (sqlite3_exec(db_.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK) return Fail(sql);
+  if (sqlite3_exec(db_->get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK) return Fail(sql);
+  return OkStatus();
+}
+
+Status SqliteJobStore::Control(const char* sql) {
+  SqliteStatement s(*db_, sql);
+  return Run(s, sql);
+}
+
+Status SqliteJobStore::SetDurable(bool durable) {
+  if (in_memory_ || durable == durable_) return OkStatus();
+  // Pragmas may act when they are compiled, so never from the kept statements.
+  PL_RETURN_IF_ERROR(Exec(durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL"));
+  durable_ = durable;
   return OkStatus();
 }
 
@@ -65,14 +78,14 @@ Status SqliteJobStore::Run(SqliteStatement& s, std::string_view what) {
 
 Status SqliteJobStore::ChangeOne(SqliteStatement& s, std::string_view what) {
   PL_RETURN_IF_ERROR(Run(s, what));
-  if (sqlite3_changes(db_.get()) != 1) {
+  if (sqlite3_changes(db_->get()) != 1) {
     return Status(ErrorCode::kConflict, "the journal " + path_ + " contradicts an operation", std::string(what));
   }
   return OkStatus();
 }
 
 Result<std::optional<std::string>> SqliteJobStore::Meta(const char* key) {
-  SqliteStatement s(db_.get(), "SELECT value FROM meta WHERE key = ?");
+  SqliteStatement s(*db_, "SELECT value FROM meta WHERE key = ?");
   s.Text(key);
   if (s.Step()) return std::optional(s.GetBytes(0));
   if (!s.ok()) return Fail("read meta");
@@ -80,7 +93,7 @@ Result<std::optional<std::string>> SqliteJobStore::Meta(const char* key) {
 }
 
 Status SqliteJobStore::SetMeta(const char* key, std::string_view value) {
-  SqliteStatement s(db_.get(), "INSERT INTO meta(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value");
+  SqliteStatement s(*db_, "INSERT INTO meta(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value");
   s.Text(key).Blob(value);
   return Run(s, "write meta");
 }
@@ -88,7 +101,7 @@ Status SqliteJobStore::SetMeta(const char* key, std::string_view value) {
 Status SqliteJobStore::CreateSchema() {
   std::array<uint8_t, 32> secret{};
   PL_RETURN_IF_ERROR(FillRandom(secret));
-  PL_RETURN_IF_ERROR(Exec("BEGIN IMMEDIATE"));
+  PL_RETURN_IF_ERROR(Control("BEGIN IMMEDIATE"));
   PL_RETURN_IF_ERROR(Exec(kSchema));
   PL_RETURN_IF_ERROR(Exec(("PRAGMA application_id = " + std::to_string(kApplicationId)).c_str()));
   PL_RETURN_IF_ERROR(Exec(("PRAGMA user_version = " + std::to_string(kSchemaVersion)).c_str()));
@@ -96,7 +109,7 @@ Status SqliteJobStore::CreateSchema() {
   PL_RETURN_IF_ERROR(SetMeta("term", "0"));
   PL_RETURN_IF_ERROR(SetMeta("next_job", "1"));
   Wipe(secret.data(), secret.size());
-  return Exec("COMMIT");
+  return Control("COMMIT");
 }
 
 Status SqliteJobStore::TakeTerm() {
@@ -117,18 +130,25 @@ Status SqliteJobStore::TakeTerm() {
 
 namespace {
 
-Result<std::unique_ptr<SqliteJobStore>> Connect(const std::string& path, int flags) {
+constexpr const char* kInMemory = ":memory:";
+
+Result<std::unique_ptr<SqliteDb>> Open(const std::string& path, int flags) {
   sqlite3* raw = nullptr;
   const int code = sqlite3_open_v2(path.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
-  SqliteHandle db(raw);
+  auto db = std::make_unique<SqliteDb>(raw);
   if (code != SQLITE_OK) return SqliteError(raw, path, "open");
   sqlite3_extended_result_codes(raw, 1);
-  return std::make_unique<SqliteJobStore>(std::move(db), path);
+  return db;
 }
 
-Result<int64_t> Pragma(sqlite3* db, const std::string& path, const char* sql) {
+Result<std::unique_ptr<SqliteJobStore>> Connect(const std::string& path, int flags) {
+  PL_ASSIGN_OR_RETURN(auto db, Open(path, flags));
+  return std::make_unique<SqliteJobStore>(std::move(db), path, path == kInMemory);
+}
+
+Result<int64_t> Pragma(SqliteDb& db, const std::string& path, const char* sql) {
   SqliteStatement s(db, sql);
-  if (!s.Step()) return SqliteError(db, path, sql);
+  if (!s.Step()) return SqliteError(db.get(), path, sql);
   return s.GetInt(0);
 }
 
@@ -139,15 +159,10 @@ Status Damaged(const std::string& path, std::string detail) {
 
 // Reads only. The whole file is checked as long as that is quick.
 Status CheckFile(const std::string& path) {
-  sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
-  SqliteHandle db(raw);
-  if (code != SQLITE_OK) return SqliteError(raw, path, "open");
-  PL_ASSIGN_OR_RETURN(const int64_t pages_locked, Pragma(raw, path, "PRAGMA schema_version"));
-  (void)pages_locked;
-  PL_ASSIGN_OR_RETURN(const int64_t application, Pragma(raw, path, "PRAGMA application_id"));
+  PL_ASSIGN_OR_RETURN(const auto db, Open(path, SQLITE_OPEN_READWRITE));
+  PL_ASSIGN_OR_RETURN(const int64_t application, Pragma(*db, path, "PRAGMA application_id"));
   if (application != kApplicationId) return Damaged(path, "it is an SQLite file, but none of ours");
-  PL_ASSIGN_OR_RETURN(const int64_t version, Pragma(raw, path, "PRAGMA user_version"));
+  PL_ASSIGN_OR_RETURN(const int64_t version, Pragma(*db, path, "PRAGMA user_version"));
   if (version > kSchemaVersion) {
     return Status(ErrorCode::kUnsupported,
                   "the journal " + path + " has schema " + std::to_string(version) + ", this program knows " + std::to_string(kSchemaVersion),
@@ -157,8 +172,8 @@ Status CheckFile(const std::string& path) {
   constexpr off_t kQuickBytes = off_t{256} << 20;
   struct stat info {};
   if (stat(path.c_str(), &info) != 0 || info.st_size > kQuickBytes) return OkStatus();
-  SqliteStatement check(raw, "PRAGMA quick_check(1)");
-  if (!check.Step()) return SqliteError(raw, path, "quick_check");
+  SqliteStatement check(*db, "PRAGMA quick_check(1)");
+  if (!check.Step()) return SqliteError(db->get(), path, "quick_check");
   if (const std::string verdict = check.GetBytes(0); verdict != "ok") return Damaged(path, verdict);
   return OkStatus();
 }
@@ -209,7 +224,7 @@ Result<std::unique_ptr<JobStore>> OpenSqliteJobStore(const std::string& path) {
 }
 
 Result<std::unique_ptr<JobStore>> OpenMemoryJobStore() {
-  PL_ASSIGN_OR_RETURN(auto store, Connect(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  PL_ASSIGN_OR_RETURN(auto store, Connect(kInMemory, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
   PL_RETURN_IF_ERROR(store->Exec("PRAGMA synchronous = OFF"));
   PL_RETURN_IF_ERROR(store->CreateSchema());
   PL_RETURN_IF_ERROR(store->TakeTerm());

@@ -15,7 +15,7 @@ namespace proofline::coordinator {
 
 class SqliteJobStore : public JobStore {
  public:
-  SqliteJobStore(SqliteHandle db, std::string path) : db_(std::move(db)), path_(std::move(path)) {}
+  SqliteJobStore(std::unique_ptr<SqliteDb> db, std::string path, bool in_memory) : db_(std::move(db)), path_(std::move(path)), in_memory_(in_memory) {}
   ~SqliteJobStore() override { Wipe(secret_.data(), secret_.size()); }
 
   uint64_t term() const override { return term_; }
@@ -39,7 +39,9 @@ class SqliteJobStore : public JobStore {
   Result<uint32_t> Prune(int64_t ended_before_unix_ms, uint32_t limit) override;
 
   Status Exec(const char* sql);
-  Status Fail(std::string_view what) { return SqliteError(db_.get(), path_, what); }
+  // The same for a statement that is needed again and again.
+  Status Control(const char* sql);
+  Status Fail(std::string_view what) { return SqliteError(db_->get(), path_, what); }
 
  private:
   // Runs a statement that must change exactly one row.
@@ -65,8 +67,13 @@ class SqliteJobStore : public JobStore {
   Result<EndedTotals> CountEnded(const char* kind, const char* sql);
   Status PruneOne(uint64_t job, JobState state);
 
-  SqliteHandle db_;
+  // Whether commits wait for the disk.
+  Status SetDurable(bool durable);
+
+  std::unique_ptr<SqliteDb> db_;
   std::string path_;
+  bool in_memory_;
+  bool durable_ = true;
   uint64_t term_ = 0, next_job_ = 1;
   std::array<uint8_t, 32> secret_{};
 };

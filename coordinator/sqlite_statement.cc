@@ -32,8 +32,28 @@ Status SqliteError(sqlite3* db, const std::string& path, std::string_view what) 
   }
 }
 
-SqliteStatement::SqliteStatement(sqlite3* db, const char* sql) {
-  code_ = sqlite3_prepare_v2(db, sql, -1, &stmt_, nullptr);
+SqliteDb::~SqliteDb() {
+  for (const auto& [sql, statement] : compiled_) sqlite3_finalize(statement);
+  sqlite3_close_v2(db_);
+}
+
+sqlite3_stmt* SqliteDb::Compiled(const char* sql, int* code) {
+  const auto known = compiled_.find(sql);
+  if (known != compiled_.end()) return known->second;
+  sqlite3_stmt* statement = nullptr;
+  *code = sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  if (*code != SQLITE_OK) return nullptr;
+  return compiled_[sql] = statement;
+}
+
+SqliteStatement::SqliteStatement(SqliteDb& db, const char* sql) : stmt_(db.Compiled(sql, &code_)) {
+  if (stmt_) sqlite3_reset(stmt_);
+}
+
+SqliteStatement::~SqliteStatement() {
+  if (!stmt_) return;
+  sqlite3_reset(stmt_);
+  sqlite3_clear_bindings(stmt_);
 }
 
 SqliteStatement& SqliteStatement::Int(int64_t value) {

@@ -1,4 +1,5 @@
-// A few lines around SQLite's C interface: an owned connection, a prepared statement, and its codes as Status.
+// A few lines around SQLite's C interface: an owned connection with its prepared statements, one execution of a statement, and its
+// codes as Status.
 #pragma once
 
 #include <sqlite3.h>
@@ -7,24 +8,38 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "core/base/status.h"
 
 namespace proofline::coordinator {
 
-struct SqliteCloser {
-  void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+// Owns the connection. Statements are compiled once for each text, so texts must be few: values are bound, never pasted.
+class SqliteDb {
+ public:
+  explicit SqliteDb(sqlite3* db) : db_(db) {}
+  ~SqliteDb();
+  SqliteDb(const SqliteDb&) = delete;
+  SqliteDb& operator=(const SqliteDb&) = delete;
+  sqlite3* get() const { return db_; }
+
+ private:
+  friend class SqliteStatement;
+  // Null when it does not compile; `code` says why.
+  sqlite3_stmt* Compiled(const char* sql, int* code);
+
+  sqlite3* db_;
+  std::unordered_map<std::string, sqlite3_stmt*> compiled_;
 };
-using SqliteHandle = std::unique_ptr<sqlite3, SqliteCloser>;
 
 // `what` names the operation for the detail.
 Status SqliteError(sqlite3* db, const std::string& path, std::string_view what);
 
-// Bind from 1 up by calls in order, then Step; Reset is done by the destructor, so one object is one execution.
+// One execution: bind from 1 up by calls in order, then Step. Two objects of the same text must not be in use at the same time.
 class SqliteStatement {
  public:
-  SqliteStatement(sqlite3* db, const char* sql);
-  ~SqliteStatement() { sqlite3_finalize(stmt_); }
+  SqliteStatement(SqliteDb& db, const char* sql);
+  ~SqliteStatement();  // keeps no bound value
   SqliteStatement(const SqliteStatement&) = delete;
   SqliteStatement& operator=(const SqliteStatement&) = delete;
 
@@ -48,8 +63,8 @@ class SqliteStatement {
   void Note(int code) {
     if (ok()) code_ = code;
   }
-  sqlite3_stmt* stmt_ = nullptr;
   int code_ = SQLITE_OK;
+  sqlite3_stmt* stmt_ = nullptr;
   int next_ = 1;
 };
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,6 +83,7 @@ TEST_F(SqliteJobStoreTest, AcknowledgedWritesSurviveKill9) {
       if (!store.ok()) _exit(1);
       for (uint64_t id = next;; ++id) {
         if (!(*store)->Apply({AcceptJob{MakeJob(id, 2)}}).ok()) _exit(2);
+        if (!(*store)->Apply({BeginAttempt{id, 1, 1}}).ok()) _exit(2);
         if (write(pipe_ends[1], &id, sizeof(id)) != sizeof(id)) _exit(3);
       }
     }
@@ -99,8 +101,39 @@ TEST_F(SqliteJobStoreTest, AcknowledgedWritesSurviveKill9) {
     // One more may have been committed and not acknowledged.
     ASSERT_GE(live->size(), acknowledged);
     ASSERT_LE(live->size(), acknowledged + 1);
+    for (const LoadedJob& job : *live) {
+      if (job.job.id <= acknowledged) ASSERT_EQ(job.parts[1].attempt, 1u) << "job " << job.job.id;
+    }
     next = live->size() + 1;
   }
+}
+
+// A limit of the file's size stands for a full disk.
+TEST_F(SqliteJobStoreTest, AFullDiskChangesNothingAndPasses) {
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    auto store = OpenSqliteJobStore(file());
+    if (!store.ok() || !(*store)->Apply({AcceptJob{MakeJob(1, 1)}}).ok()) _exit(1);
+    rlimit limit{};
+    getrlimit(RLIMIT_FSIZE, &limit);
+    const rlimit small{100'000, limit.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    Status refused;
+    uint64_t id = 2;
+    for (; refused.ok() && id < 1000; ++id) refused = (*store)->Apply({AcceptJob{MakeJob(id, 200)}});
+    if (refused.code() != ErrorCode::kIo && refused.code() != ErrorCode::kResource) _exit(2);
+    const uint64_t failed = id - 1;
+    if ((*store)->FindJob(failed)->has_value()) _exit(3);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    if (!(*store)->Apply({AcceptJob{MakeJob(failed, 200)}}).ok()) _exit(4);
+    if ((*store)->LoadLiveJobs()->size() != failed) _exit(5);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 void Overwrite(const std::string& path, off_t at, const std::string& bytes) {

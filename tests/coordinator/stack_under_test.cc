@@ -14,7 +14,9 @@
 #include <fstream>
 #include <thread>
 
+#include "core/base/bytes.h"
 #include "core/base/text.h"
+#include "core/groth16/result.h"
 
 extern char** environ;
 
@@ -330,6 +332,16 @@ void StackTest::ExpectAllFree() {
 void StackTest::ExpectBalance() {
   const wire::StackStatus status = client().GetStatus();
   for (const wire::Counters* c : {&status.jobs(), &status.partitions()}) EXPECT_EQ(c->accepted(), c->finished() + c->failed() + c->cancelled() + c->live());
+}
+
+void StackTest::ExpectResult(Client& client, uint64_t job, uint32_t partition, char fill) {
+  const auto bytes = client.GetResult(job, partition);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
+  ASSERT_EQ(bytes->size(), ResultBytes(1));
+  EXPECT_EQ(bytes->substr(0, 4), "PRF1");
+  EXPECT_EQ((*bytes)[16], fill);
+  EXPECT_EQ(LoadLe<uint64_t>(bytes->data() + 24), job);
+  EXPECT_EQ(LoadLe<uint32_t>(bytes->data() + 32), partition);
 }
 
 std::string StackTest::CoordinatorLog() const {

@@ -103,6 +103,8 @@ class StackTest : public testing::Test {
   // Waits until every slot is free.
   void ExpectAllFree();
   void ExpectBalance();
+  // A fake worker's result of that partition, whose input was made of `fill`.
+  void ExpectResult(Client& client, uint64_t job, uint32_t partition, char fill);
   std::string CoordinatorLog() const;
 
   TempDir dir_;

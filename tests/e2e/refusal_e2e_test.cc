@@ -15,6 +15,8 @@ using testing::Forge;
 using testing::Put;
 using testing::PutBytes;
 
+constexpr double kMuchLessThanAStack = 3.0;  // seconds; generous, for machines under load and sanitizers
+
 struct Refusal {
   const char* what;
   std::function<void(Forge& key, Forge& witness)> change;
@@ -141,7 +143,7 @@ TEST_F(RefusalTest, WrongFilesAltogether) {
     const Finished f = Prove();
     ExpectRefused(f, c.what, c.words);
     // Wrong files are refused before any process is started.
-    EXPECT_LT(f.seconds, 1.0) << c.what;
+    EXPECT_LT(f.seconds, kMuchLessThanAStack) << c.what;
   }
 }
 
@@ -155,7 +157,7 @@ TEST_F(RefusalTest, UnwritableOutputs) {
   const std::string key = Sample("bn128", "multiplier.zkey"), witness = Sample("bn128", "multiplier.wtns");
   Finished f = Run({"prove", key, witness, Path("no/such/proof.json"), Path("public.json")});
   ExpectRefused(f, "no such folder", {"no/such/proof.json"});
-  EXPECT_LT(f.seconds, 1.0);
+  EXPECT_LT(f.seconds, kMuchLessThanAStack);
   ExpectRefused(Run({"prove", key, witness, Path("proof.json"), "/proc/nothing"}), "a folder nobody can write", {"/proc/nothing"});
   ExpectRefused(Run({"prove", key, witness, Path("rt"), Path("public.json")}), "a folder as output", {"rt"});
   ExpectRefused(Run({"prove", key, witness, Path("proof.json"), "/dev/full"}), "a full device", {"/dev/full", "No space left"}, 3);

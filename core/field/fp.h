@@ -81,6 +81,30 @@ struct PortableArith {
     ReduceOnce<M>(r, t);
   }
 
+  // r = (a * b + c * d) * 2^(-64 N) mod p with one reduction (Longa, "Efficient algorithms for large prime characteristic fields and
+  // their application to bilinear pairings", 2022); all fully reduced. r may alias any. 3p must fit N words.
+  template <class M>
+  static inline void SumOfProducts(uint64_t* r, const uint64_t* a, const uint64_t* b, const uint64_t* c,
+                                   const uint64_t* d) {
+    constexpr int N = M::kLimbs;
+    constexpr uint64_t n0 = NegInverse(M::kValue[0]);
+    static_assert(M::kValue[N - 1] < ~uint64_t{0} / 3 - 1);
+    uint64_t t[N] = {};
+    for (int i = 0; i < N; ++i) {
+      uint64_t top = AddProduct<N>(t, a, b[i]);
+      top += AddProduct<N>(t, c, d[i]);
+      uint64_t m = t[0] * n0;
+      uint64_t carry = (uint64_t)(((uint128)m * M::kValue[0] + t[0]) >> 64);
+      for (int j = 1; j < N; ++j) {
+        uint128 s = (uint128)m * M::kValue[j] + t[j] + carry;
+        t[j - 1] = (uint64_t)s;
+        carry = (uint64_t)(s >> 64);
+      }
+      t[N - 1] = top + carry;
+    }
+    ReduceOnce<M>(r, t);
+  }
+
   // r = a + b, a - b mod p, all fully reduced. r may alias a or b.
   template <class M>
   static inline void Add(uint64_t* r, const uint64_t* a, const uint64_t* b) {
@@ -114,6 +138,18 @@ struct PortableArith {
   }
 
  private:
+  // t += a * k; the word that does not fit is returned.
+  template <int N>
+  static inline uint64_t AddProduct(uint64_t* t, const uint64_t* a, uint64_t k) {
+    uint64_t carry = 0;
+    for (int j = 0; j < N; ++j) {
+      uint128 s = (uint128)a[j] * k + t[j] + carry;
+      t[j] = (uint64_t)s;
+      carry = (uint64_t)(s >> 64);
+    }
+    return carry;
+  }
+
   // r = t - p if t >= p else t, for t < 2p.
   template <class M>
   static inline void ReduceOnce(uint64_t* r, const uint64_t* t) {
@@ -206,6 +242,12 @@ struct Fp {
     return r;
   }
   Fp operator-() const { return Zero() - *this; }
+  // a * b + c * d, cheaper than that. Only for moduli with 3p < 2^(64 kLimbs): the two Fq.
+  static Fp SumOfProducts(const Fp& a, const Fp& b, const Fp& c, const Fp& d) {
+    Fp r;
+    Arith::template SumOfProducts<M>(r.limbs, a.limbs, b.limbs, c.limbs, d.limbs);
+    return r;
+  }
   // In place, so that no copy of a value just stored is loaded in wider pieces (which stalls store forwarding).
   Fp& operator*=(const Fp& b) {
     Arith::template MulMont<M>(limbs, limbs, b.limbs);

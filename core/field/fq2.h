@@ -52,16 +52,12 @@ struct Fq2 {
   // Multiplication and squaring are calls on purpose: inlined, a point addition over Fq2 would not fit the first-level instruction cache,
   // and files that use the towers would take minutes to compile.
   //
-  // Karatsuba: 3 multiplications.
+  // Schoolbook with one reduction for each coordinate: faster than Karatsuba's 3 multiplications and 5 additions.
   [[gnu::noinline]] static void Mul(Fq2& r, const Fq2& a, const Fq2& b) {
-    const Fq v0 = a.c0 * b.c0;
-    const Fq v1 = a.c1 * b.c1;
-    const Fq sum_a = a.c0 + a.c1;
-    const Fq sum_b = b.c0 + b.c1;
-    Fq::Mul(r.c1, sum_a, sum_b);
-    r.c1 -= v0;
-    r.c1 -= v1;
-    Fq::Sub(r.c0, v0, v1);
+    const Fq minus_b1 = -b.c1;
+    const Fq c0 = Fq::SumOfProducts(a.c0, b.c0, a.c1, minus_b1);
+    r.c1 = Fq::SumOfProducts(a.c0, b.c1, a.c1, b.c0);
+    r.c0 = c0;
   }
   // Complex squaring: 2 multiplications.
   [[gnu::noinline]] static void Square(Fq2& r, const Fq2& a) {

@@ -56,6 +56,25 @@ TYPED_TEST(Fq2Test, FieldLaws) {
   }
 }
 
+TYPED_TEST(Fq2Test, SumOfProducts) {
+  if (!std::is_same_v<TypeParam, Fp<typename TypeParam::Modulus>> && !CpuHasAdx()) GTEST_SKIP() << "no ADX";
+  using F = TypeParam;
+  uint64_t seed = FreshSeed();
+  SCOPED_TRACE(seed);
+  std::mt19937_64 rng(seed);
+  std::vector<F> values = HostileElements<F>(rng, 20);
+  auto any = [&] { return values[rng() % values.size()]; };
+  const F top = F::FromRaw(LimbsSub(F::Modulus::kValue, 1));  // the largest limbs there are
+  ASSERT_EQ(F::SumOfProducts(top, top, top, top), (top * top).Double());
+  for (int i = 0; i < 20000; ++i) {
+    F a = any(), b = any(), c = any(), d = any();
+    F got = F::SumOfProducts(a, b, c, d);
+    ASSERT_TRUE(F::IsReduced(&got));
+    ASSERT_EQ(got, a * b + c * d);
+    ASSERT_EQ(F::SumOfProducts(a, a, a, a), a.Square().Double());
+  }
+}
+
 // The q-th power is the conjugate, so -1 is no square in Fq and u^2 + 1 is irreducible.
 TYPED_TEST(Fq2Test, FrobeniusIsConjugation) {
   using E = Fq2<TypeParam>;

@@ -107,8 +107,9 @@ TYPED_TEST(MsmTest, OneAndTwoTerms) {
   }
 }
 
-// Every width, many hostile points in the same buckets.
-TYPED_TEST(MsmTest, EveryWindowWidth) {
+// Many hostile points in the same buckets, for each width in turn. Wide windows are slow: their buckets outnumber the points.
+template <class TestFixture>
+void ExpectWidthsAgree(int first_bits, int last_bits) {
   std::mt19937_64 rng(7);
   const auto points = TestFixture::HostilePoints();
   const auto scalars = TestFixture::HostileScalars();
@@ -117,12 +118,15 @@ TYPED_TEST(MsmTest, EveryWindowWidth) {
   for (int i = 0; i < 20; ++i) in.Add(points[rng() % points.size()], TestFixture::RandomFr(rng));
   const auto expected = in.Naive();
   EXPECT_EQ(in.Fast(), expected);
-  for (int bits = 1; bits <= 16; ++bits) {
+  for (int bits = first_bits; bits <= last_bits; ++bits) {
     MsmOptions options;
     options.window_bits = bits;
     EXPECT_EQ(in.Fast(options), expected) << bits;
   }
 }
+TYPED_TEST(MsmTest, NarrowWindows) { ExpectWidthsAgree<TestFixture>(1, 10); }
+// Run by ctest as msm_long_test.
+TYPED_TEST(MsmTest, DISABLED_WideWindows) { ExpectWidthsAgree<TestFixture>(11, 16); }
 
 TYPED_TEST(MsmTest, EqualScalars) {
   const auto points = TestFixture::HostilePoints();
@@ -151,7 +155,7 @@ TYPED_TEST(MsmTest, KnownLogarithms) {
   using F = typename TypeParam::F;
   std::mt19937_64 rng(9);
   const auto step = TestFixture::Multiple(TestFixture::RandomFr(rng));
-  constexpr size_t kCount = 9001;
+  const size_t kCount = sizeof(F) > 48 ? 2501 : 9001;  // no multiple of anything; for G1 more than two tasks
   std::vector<Xyzz<F>> chain(kCount);
   std::vector<Affine<F>> points(kCount);
   Xyzz<F> p = Xyzz<F>::FromAffine(TypeParam::Generator());

@@ -74,7 +74,6 @@ class FixedBaseTable {
       batch_affine_detail::NegateIf(pair.q.y, digits[k] >> 31);
       return pair;
     }
-    [[gnu::always_inline]] void Prefetch(size_t k) const { __builtin_prefetch(multiples + (digits[k] & 0x7fffffffu)); }
     const Affine<F>& Multiple(size_t k) const { return multiples[digits[k] & 0x7fffffffu]; }
   };
 

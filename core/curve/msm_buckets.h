@@ -33,7 +33,10 @@ struct Workspace {
   BatchAdder<F> adder;
   std::unique_ptr<Affine<F>[]> level[2] = {std::make_unique_for_overwrite<Affine<F>[]>(kTaskEntries),
                                            std::make_unique_for_overwrite<Affine<F>[]>(kTaskEntries)};
-  std::vector<uint32_t> left, to;  // pairs of the current round: positions of the left operands (the right ones follow) and of the sums
+  // Pairs of the current round: positions of the left operands (the right ones follow) and of the sums.
+  std::unique_ptr<uint32_t[]> left = std::make_unique_for_overwrite<uint32_t[]>(kTaskEntries / 2);
+  std::unique_ptr<uint32_t[]> to = std::make_unique_for_overwrite<uint32_t[]>(kTaskEntries / 2);
+  size_t pairs = 0;
   struct Segment {
     uint32_t bucket, length;
   };
@@ -70,12 +73,16 @@ template <class F>
 struct EntryPairs {
   Bases<F> bases;
   const Entry* entries;
+  size_t entry_count;  // of the whole window: what follows this task's is fetched for the next one
   const uint32_t* left;
   void SubXs(size_t k, F& dx) const { F::Sub(dx, bases.X(entries[left[k] + 1]), bases.X(entries[left[k]])); }
   AffinePair<F> Points(size_t k) const { return {bases.Point(entries[left[k]]), bases.Point(entries[left[k] + 1])}; }
-  [[gnu::always_inline]] void Prefetch(size_t k) const {
-    bases.Prefetch(entries[left[k]]);
-    bases.Prefetch(entries[left[k] + 1]);
+  // Pairs take neighbouring entries, so the pair one batch on reads those two batches of entries on, or nearly.
+  [[gnu::always_inline]] void PrefetchNextBatch(size_t k) const {
+    const size_t next = left[k] + 2 * BatchAdder<F>::kBatch;
+    if (next + 1 >= entry_count) return;
+    bases.Prefetch(entries[next]);
+    bases.Prefetch(entries[next + 1]);
   }
 };
 template <class F>
@@ -85,15 +92,13 @@ struct LevelPairs {
   void SubXs(size_t k, F& dx) const { F::Sub(dx, points[left[k] + 1].x, points[left[k]].x); }
   bool HasZeroX(size_t k) const { return points[left[k]].x.IsZero() | points[left[k] + 1].x.IsZero(); }
   AffinePairView<F> Points(size_t k) const { return {points[left[k]], points[left[k] + 1]}; }
-  void Prefetch(size_t) const {}
 };
 
 // One round of the trees: pairs up every segment, copies odd ones out with `copy(from, to)`, and hands segments of one point to
 // `emit(bucket, from)` before that. Leaves the next round's segments in ws.segments and returns whether there are pairs.
 template <class F, class Emit, class Copy>
 bool PlanRound(Workspace<F>& ws, const Emit& emit, const Copy& copy) {
-  ws.left.clear();
-  ws.to.clear();
+  size_t pairs = 0;
   size_t kept = 0;
   uint32_t from = 0, to = 0;
   for (size_t s = 0; s < ws.segments.size(); ++s) {
@@ -102,8 +107,8 @@ bool PlanRound(Workspace<F>& ws, const Emit& emit, const Copy& copy) {
       emit(bucket, from);
     } else {
       for (uint32_t i = 0; i + 1 < length; i += 2) {
-        ws.left.push_back(from + i);
-        ws.to.push_back(to++);
+        ws.left[pairs] = from + i;
+        ws.to[pairs++] = to++;
       }
       if (length % 2 == 1) copy(from + length - 1, to++);
       ws.segments[kept++] = {bucket, (length + 1) / 2};
@@ -111,18 +116,19 @@ bool PlanRound(Workspace<F>& ws, const Emit& emit, const Copy& copy) {
     from += length;
   }
   ws.segments.resize(kept);
+  ws.pairs = pairs;
   return kept != 0;
 }
 
-// Sums each segment of ws.segments; their entries follow each other from `entries` on, kTaskEntries at most.
+// Sums each segment of ws.segments; their entries follow each other from `entries` on, kTaskEntries at most. `entry_count` are readable.
 template <class F, class Emit>
-void SumSegments(Workspace<F>& ws, const Bases<F>& bases, const Entry* entries, const Emit& emit) {
+void SumSegments(Workspace<F>& ws, const Bases<F>& bases, const Entry* entries, size_t entry_count, const Emit& emit) {
   Affine<F>* to = ws.level[0].get();
   bool more = PlanRound(
       ws, [&](uint32_t bucket, uint32_t from) { emit(bucket, bases.Point(entries[from])); },
       [&](uint32_t from, uint32_t at) { to[at] = bases.Point(entries[from]); });
   if (!more) return;
-  ws.adder.Run(ws.left.size(), EntryPairs<F>{bases, entries, ws.left.data()},
+  ws.adder.Run(ws.pairs, EntryPairs<F>{bases, entries, entry_count, ws.left.get()},
                [&](size_t k) -> Affine<F>& { return to[ws.to[k]]; });
   for (int level = 1;; ++level) {
     const Affine<F>* below = to;
@@ -131,7 +137,7 @@ void SumSegments(Workspace<F>& ws, const Bases<F>& bases, const Entry* entries, 
         ws, [&](uint32_t bucket, uint32_t from) { emit(bucket, below[from]); },
         [&](uint32_t from, uint32_t at) { to[at] = below[from]; });
     if (!more) return;
-    ws.adder.Run(ws.left.size(), LevelPairs<F>{below, ws.left.data()},
+    ws.adder.Run(ws.pairs, LevelPairs<F>{below, ws.left.get()},
                  [&](size_t k) -> Affine<F>& { return to[ws.to[k]]; });
   }
 }
@@ -183,7 +189,7 @@ void FillBuckets(Workspaces<F>& workspaces, const Bases<F>& bases, std::span<con
       if (end > at) ws.segments.push_back({bucket, end - at});
       at = std::max(at, end);
     }
-    SumSegments(ws, bases, entries.data() + first, [&](uint32_t b, const Affine<F>& sum) {
+    SumSegments(ws, bases, entries.data() + first, entries.size() - first, [&](uint32_t b, const Affine<F>& sum) {
       if (starts[b] >= first && starts[b + 1] <= last) {
         buckets[b] = sum;
       } else {
@@ -241,7 +247,6 @@ void SumRows(Workspaces<F>& workspaces, Affine<F>* points, size_t rows, size_t c
     void SubXs(size_t k, F& dx) const { F::Sub(dx, points[At(k) + half].x, points[At(k)].x); }
     bool HasZeroX(size_t k) const { return points[At(k)].x.IsZero() | points[At(k) + half].x.IsZero(); }
     AffinePair<F> Points(size_t k) const { return {points[At(k)], points[At(k) + half]}; }
-    void Prefetch(size_t) const {}
   };
   for (size_t half = columns / 2; half > 0; half /= 2) {
     const int shift = std::countr_zero(half);

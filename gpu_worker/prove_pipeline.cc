@@ -12,6 +12,7 @@ Result<ProvedPartition> ProvePipeline::Run() {
   publics_.resize(view.n_public);
   for (uint32_t i = 0; i < view.n_public; ++i)
     std::memcpy(publics_[i].data(), input_.witness.data() + (size_t{i} + 1) * kFrBytes, kFrBytes);
+  PL_RETURN_IF_ERROR(CheckKeyOnce());
   PL_RETURN_IF_ERROR(PrepareVerificationKey());
 
   constexpr int kTries = 2;
@@ -29,6 +30,18 @@ Result<ProvedPartition> ProvePipeline::Run() {
   }
   return Status(ErrorCode::kDeviceFault, StrCat("device ", device_.name(), " gave ", kTries, " wrong proofs in a row"),
                 "", "The partition goes to another device.");
+}
+
+Status ProvePipeline::CheckKeyOnce() {
+  CachedKey& key = input_.key;
+  if (key.points_on_curve) return OkStatus();
+  uint64_t start = MonotonicNs();
+  Status status = backend_.CheckPoints(key.zkey.view, Backend::PointCheck::kOnCurve,
+                                       [&](ByteSpan section) { key.file.DropPages(section); });
+  AddStage("check_key", start, MonotonicNs() - start);
+  if (!status.ok()) return std::move(status).WithContext(input_.key_name);
+  key.points_on_curve = true;
+  return OkStatus();
 }
 
 Status ProvePipeline::PrepareVerificationKey() {
@@ -68,10 +81,6 @@ Status ProvePipeline::Verify(const Proof& proof) {
 }
 
 Status ProvePipeline::BlameInput() const {
-  // Points are not checked before each proof: a key is trusted since it was added, and a wrong one cannot give a proof
-  // that verifies.
-  Status points = backend_.CheckPoints(input_.key.zkey.view, Backend::PointCheck::kOnCurve);
-  if (!points.ok()) return std::move(points).WithContext(input_.key_name);
   return Status(ErrorCode::kUnsatisfied, StrCat("the witness does not satisfy the circuit of ", input_.key_name),
                 "two independent computations gave the same proof, and it does not verify",
                 "`proofline check` with the circuit's .r1cs names the constraint");

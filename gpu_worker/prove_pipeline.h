@@ -1,8 +1,8 @@
 // From sealed sections to a verified proof: what an owner does with one lease, slots and messages apart.
 //
-// The order: draw r and s, prove on the device, verify against the key's own verification key. A proof that does not
+// The order: check once that the key's points are on their curves, draw r and s, prove on the device, verify against the key's own verification key. A proof that does not
 // verify is computed once more by the portable reference with the same r and s. The same bytes: the input is at fault
-// (the witness does not satisfy the circuit, or a point of the key is off its curve) and no retry can help. Other
+// (the witness does not satisfy the circuit, or a point of the key is outside its subgroup) and no retry can help. Other
 // bytes: the device is; it gets one more try with fresh r and s. An unverified proof never leaves.
 //
 // Runs on the job thread inside the worker's TBB arena.
@@ -37,6 +37,7 @@ class ProvePipeline {
   const std::vector<wire::StageTime>& stages() const { return stages_; }
 
  private:
+  Status CheckKeyOnce();
   Status PrepareVerificationKey();
   Result<Proof> ProveOnce(const Blinding& blinding);
   Result<Proof> ProveByReference(const Blinding& blinding);

@@ -25,6 +25,7 @@ struct CachedKey {
   MappedFile file;
   Zkey zkey;
   std::optional<VerificationKey> verification_key;  // the holder's to fill
+  bool points_on_curve = false;                     // set by the holder once Backend::CheckPoints has passed
 };
 
 // One thread at a time. Entries stay valid while somebody holds their pointer.

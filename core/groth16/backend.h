@@ -58,9 +58,14 @@ class Backend {
   // their subgroups, coordinates < q, publics < r and n_public of them: otherwise kInvalidFile or kMismatch, naming the offender.
   virtual Status Verify(const VerificationKey& vk, std::span<const FrCanonical> publics, const Proof& proof) const = 0;
 
-  // How much of a key's points to check. Errors name the section and the index.
+  // How much of a key's points to check. Errors name the section and the index. `done` is told of each section that has passed and will
+  // not be read again.
   enum class PointCheck { kOnCurve, kSubgroup };
-  virtual Status CheckPoints(const ProvingKeyView& key, PointCheck what) const = 0;
+  using SectionDone = std::function<void(ByteSpan section)>;
+  virtual Status CheckPoints(const ProvingKeyView& key, PointCheck what, const SectionDone& done) const = 0;
+  Status CheckPoints(const ProvingKeyView& key, PointCheck what) const {
+    return CheckPoints(key, what, [](ByteSpan) {});
+  }
   // The same for a verification key (always with subgroups).
   virtual Status CheckVerificationKey(const VerificationKey& vk) const = 0;
 

@@ -73,7 +73,7 @@ class BackendImpl final : public Backend {
   Result<VerificationKey> ExtractVerificationKey(const ProvingKeyView& key) const override {
     PL_RETURN_IF_ERROR(CheckCurve(key));
     PL_RETURN_IF_ERROR(CheckKeyHeader<Curve>(key, PointCheck::kOnCurve));
-    PL_RETURN_IF_ERROR((CheckQuery<Curve, G1>("section 3 (IC)", key.ic, PointCheck::kOnCurve)));
+    PL_RETURN_IF_ERROR((CheckQuery<Curve, G1>("section 3 (IC)", key.ic, PointCheck::kOnCurve, [](ByteSpan) {})));
     VerificationKey vk;
     vk.curve = Curve::kId;
     vk.alpha1 = ToPlain(G1::Load(key.alpha1.data()));
@@ -94,9 +94,10 @@ class BackendImpl final : public Backend {
     }
   }
 
-  Status CheckPoints(const ProvingKeyView& key, PointCheck what) const override {
+  using Backend::CheckPoints;
+  Status CheckPoints(const ProvingKeyView& key, PointCheck what, const SectionDone& done) const override {
     PL_RETURN_IF_ERROR(CheckCurve(key));
-    return CheckKeyPoints<Curve>(key, what);
+    return CheckKeyPoints<Curve>(key, what, done);
   }
 
   Status CheckVerificationKey(const VerificationKey& vk) const override {

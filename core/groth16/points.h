@@ -24,12 +24,15 @@ PointFault CheckPackedPoint(const uint8_t* bytes, Backend::PointCheck what) {
 
 // All points of a query section. `section` as in "section 5 (A)".
 template <class Curve, class Point>
-Status CheckQuery(std::string_view section, ByteSpan bytes, Backend::PointCheck what) {
+Status CheckQuery(std::string_view section, ByteSpan bytes, Backend::PointCheck what, const Backend::SectionDone& done) {
   size_t count = bytes.size() / Point::kBytes;
   auto fault = [&](size_t i) { return CheckPackedPoint<Curve, Point>(bytes.data() + i * Point::kBytes, what); };
   size_t grain = what == Backend::PointCheck::kSubgroup ? 64 : 2048;
   size_t bad = FirstBad(count, grain, [&](size_t i) { return fault(i) == PointFault::kNone; });
-  if (bad == count) return OkStatus();
+  if (bad == count) {
+    done(bytes);
+    return OkStatus();
+  }
   return Status(ErrorCode::kInvalidFile,
                 std::string(section) + ": point " + std::to_string(bad) + " of " + std::to_string(count) + " " +
                     std::string(PointFaultText(fault(bad))),
@@ -60,16 +63,16 @@ Status CheckKeyHeader(const ProvingKeyView& key, Backend::PointCheck what) {
 }
 
 template <class Curve>
-Status CheckKeyPoints(const ProvingKeyView& key, Backend::PointCheck what) {
+Status CheckKeyPoints(const ProvingKeyView& key, Backend::PointCheck what, const Backend::SectionDone& done) {
   using G1 = typename Curve::G1;
   using G2 = typename Curve::G2;
   PL_RETURN_IF_ERROR(CheckKeyHeader<Curve>(key, what));
-  PL_RETURN_IF_ERROR((CheckQuery<Curve, G1>("section 3 (IC)", key.ic, what)));
-  PL_RETURN_IF_ERROR((CheckQuery<Curve, G1>("section 5 (A)", key.a, what)));
-  PL_RETURN_IF_ERROR((CheckQuery<Curve, G1>("section 6 (B1)", key.b1, what)));
-  PL_RETURN_IF_ERROR((CheckQuery<Curve, G2>("section 7 (B2)", key.b2, what)));
-  PL_RETURN_IF_ERROR((CheckQuery<Curve, G1>("section 8 (C)", key.c, what)));
-  return CheckQuery<Curve, G1>("section 9 (H)", key.h, what);
+  PL_RETURN_IF_ERROR((CheckQuery<Curve, G1>("section 3 (IC)", key.ic, what, done)));
+  PL_RETURN_IF_ERROR((CheckQuery<Curve, G1>("section 5 (A)", key.a, what, done)));
+  PL_RETURN_IF_ERROR((CheckQuery<Curve, G1>("section 6 (B1)", key.b1, what, done)));
+  PL_RETURN_IF_ERROR((CheckQuery<Curve, G2>("section 7 (B2)", key.b2, what, done)));
+  PL_RETURN_IF_ERROR((CheckQuery<Curve, G1>("section 8 (C)", key.c, what, done)));
+  return CheckQuery<Curve, G1>("section 9 (H)", key.h, what, done);
 }
 
 }  // namespace proofline

@@ -102,7 +102,12 @@ TEST_F(SqliteJobStoreTest, AcknowledgedWritesSurviveKill9) {
     ASSERT_GE(live->size(), acknowledged);
     ASSERT_LE(live->size(), acknowledged + 1);
     for (const LoadedJob& job : *live) {
-      if (job.job.id <= acknowledged) ASSERT_EQ(job.parts[1].attempt, 1u) << "job " << job.job.id;
+      // The next round expects an attempt of every job.
+      if (job.job.id > acknowledged && job.parts[1].attempt == 0) {
+        ASSERT_TRUE((*store)->Apply({BeginAttempt{job.job.id, 1, 1}}).ok());
+      } else {
+        ASSERT_EQ(job.parts[1].attempt, 1u) << "job " << job.job.id;
+      }
     }
     next = live->size() + 1;
   }

@@ -96,7 +96,8 @@ TEST(MsmWindows, WidthsFollowTheCount) {
     counts[253] = count / 2;
     counts[252] = count / 4;
     counts[251] = count / 4;
-    for (const MsmWindow& window : MsmWindows::Choose(counts, Bn254FrModulus::kValue).windows()) {
+    const MsmWindows chosen = MsmWindows::Choose(counts, Bn254FrModulus::kValue);
+    for (const MsmWindow& window : chosen.windows()) {
       EXPECT_GE(window.bits, least - 2);
       EXPECT_LE(window.bits, most);
       EXPECT_GE(window.bits, window.is_top ? least - 2 : least);

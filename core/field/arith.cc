@@ -1,13 +1,13 @@
 #include "core/field/arith.h"
 
-#if defined(__x86_64__)
+#if PROOFLINE_ADX
 #include <cpuid.h>
 #endif
 
 namespace proofline {
 
 bool CpuHasAdx() {
-#if defined(__x86_64__)
+#if PROOFLINE_ADX
   static const bool has = [] {
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
     if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return false;

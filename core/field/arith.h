@@ -4,8 +4,12 @@
 
 #include "core/field/fp.h"
 
-#if defined(__x86_64__)
+// The sanitizers' presets define PROOFLINE_NO_ASSEMBLER: assembler hides its reads and writes from them, and takes registers they need.
+#if defined(__x86_64__) && !defined(PROOFLINE_NO_ASSEMBLER)
+#define PROOFLINE_ADX 1
 #include "core/field/adx.h"
+#else
+#define PROOFLINE_ADX 0
 #endif
 
 namespace proofline {
@@ -13,7 +17,7 @@ namespace proofline {
 // True if this processor (and build) can run AdxArith: BMI2 and ADX by cpuid.
 bool CpuHasAdx();
 
-#if !defined(__x86_64__)
+#if !PROOFLINE_ADX
 // So that every machine compiles the same code; CpuHasAdx() is false here and nothing chooses it.
 struct AdxArith : PortableArith {};
 #endif

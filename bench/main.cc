@@ -33,6 +33,7 @@ int Main(int argc, char** argv) {
   app.footer(kFooter);
   AddMakeCircuit(app, command);
   AddCompare(app, command);
+  AddProveOnDevice(app, command);
   AddMakeKey(app, command);
   try {
     app.parse(argc, argv);

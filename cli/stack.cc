@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/listen.h"
+#include "core/base/name_lock.h"
 #include "core/base/text.h"
 
 namespace proofline::cli {
@@ -14,6 +15,7 @@ using std::chrono::milliseconds;
 
 // For programs that serve for long; a private stack is watched by its user.
 constexpr milliseconds kWatchdog{10000};
+constexpr bool kHasCuda = PROOFLINE_HAS_CUDA;
 
 std::string_view LevelName(LogLevel level) {
   switch (level) {
@@ -81,8 +83,13 @@ Result<std::unique_ptr<Supervisor>> StartStack(StackOptions options) {
 }
 
 Result<std::string> ResolveDevice(const std::string& wanted) {
-  // Builds with CUDA owners will look for a free device here.
-  if (wanted.empty() || wanted == "cpu") return std::string("cpu");
+  if (wanted == "cpu") return wanted;
+  const auto is_there = [](uint32_t number) { return access(StrCat("/dev/nvidia", number).c_str(), F_OK) == 0; };
+  if (wanted.empty()) {
+    for (uint32_t number = 0; kHasCuda && is_there(number); ++number)
+      if (const std::string device = StrCat("cuda:", number); !IsNameHeld(DeviceLockName(device))) return device;
+    return std::string("cpu");
+  }
   uint32_t number = 0;
   const std::string prefix = "cuda:";
   const bool is_cuda = wanted.rfind(prefix, 0) == 0;
@@ -90,9 +97,11 @@ Result<std::string> ResolveDevice(const std::string& wanted) {
   const auto [end, error] = std::from_chars(begin, wanted.data() + wanted.size(), number);
   if (!is_cuda || error != std::errc() || end != wanted.data() + wanted.size())
     return Status(ErrorCode::kUsage, StrCat("--device: \"", wanted, "\" is no device"), "", "cpu, or cuda:0, cuda:1, ...");
-  if (access(StrCat("/dev/nvidia", number).c_str(), F_OK) != 0)
+  if (!is_there(number))
     return Status(ErrorCode::kUnavailable, StrCat("--device ", wanted, ": this machine has no such CUDA device"), StrCat("/dev/nvidia", number, " does not exist"), "use --device cpu, or load the driver");
-  return Status(ErrorCode::kUnsupported, StrCat("--device ", wanted, ": this version proves on the CPU only"), "", "use --device cpu");
+  if (!kHasCuda)
+    return Status(ErrorCode::kUnsupported, StrCat("--device ", wanted, ": this build proves on the CPU only"), "", "use --device cpu, or build where a CUDA compiler is found");
+  return StrCat(prefix, number);
 }
 
 }  // namespace proofline::cli

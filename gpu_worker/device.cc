@@ -1,6 +1,9 @@
 #include "gpu_worker/device.h"
 
+#include <charconv>
+
 #include "core/base/text.h"
+#include "gpu_worker/cuda_device.h"
 
 namespace proofline::gpu_worker {
 
@@ -17,9 +20,13 @@ class CpuDevice : public Device {
 
 Result<std::unique_ptr<Device>> OpenDevice(const std::string& name) {
   if (name == "cpu") return std::unique_ptr<Device>(std::make_unique<CpuDevice>());
-  if (name.rfind("cuda:", 0) == 0)
-    return Status(ErrorCode::kUnsupported, StrCat("device ", name, ": this build has no CUDA device"), "",
-                  "Use --device cpu.");
+  constexpr std::string_view kCuda = "cuda:";
+  if (name.starts_with(kCuda)) {
+    int ordinal = 0;
+    const char* end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data() + kCuda.size(), end, ordinal);
+    if (error == std::errc() && stop == end && ordinal >= 0) return OpenCudaDevice({.ordinal = ordinal});
+  }
   return Status(ErrorCode::kUsage, StrCat("device \"", name, "\" is none"), "", "cpu, or cuda:0, cuda:1, ...");
 }
 

@@ -82,6 +82,7 @@ std::optional<wire::Frame> GpuRunner::Run(const wire::Frame& order, const wire::
   if (!lease.ok()) return std::nullopt;
   std::optional<wire::Frame> out;
   arena_.execute([&] { out = RunLease(*lease, cancel); });
+  if (device_.lost()) device_lost_();
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <tbb/task_arena.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,15 +18,17 @@ namespace proofline::gpu_worker {
 
 class GpuRunner : public wire::OrderRunner {
  public:
-  // `slots[i]` is the mapping of slot i. All references outlive the runner.
+  // `slots[i]` is the mapping of slot i. All references outlive the runner. `device_lost` is called on the job thread, once the slot says
+  // so, when the device can never prove again; it ends the process.
   GpuRunner(shm::SlotTable& table, std::vector<shm::Mapping>& slots, uint32_t instance, Device& device,
-            tbb::task_arena& arena, uint64_t key_cache_bytes)
+            tbb::task_arena& arena, uint64_t key_cache_bytes, std::function<void()> device_lost)
       : table_(table),
         slots_(slots),
         instance_(instance),
         device_(device),
         arena_(arena),
-        keys_(ZkeyUse::kWithoutCoefficients, key_cache_bytes) {}
+        keys_(ZkeyUse::kWithoutCoefficients, key_cache_bytes),
+        device_lost_(std::move(device_lost)) {}
 
   std::optional<wire::SlotEpoch> KeyOf(const wire::Frame& order) override;
   std::vector<wire::OwnedSlot> Owned() override;
@@ -45,6 +48,7 @@ class GpuRunner : public wire::OrderRunner {
   Device& device_;
   tbb::task_arena& arena_;
   KeyCache keys_;
+  std::function<void()> device_lost_;
 };
 
 }  // namespace proofline::gpu_worker

@@ -28,7 +28,7 @@ Status ProveOne(Device& device, const KnownAnswer& known) {
   blinding.r = kKnownAnswerR;
   blinding.s = kKnownAnswerS;
   StageObserver ignore = [](std::string_view, uint64_t) {};
-  PL_ASSIGN_OR_RETURN(Proof proof, device.Prove({view, witness.values, a, b, blinding, ignore}));
+  PL_ASSIGN_OR_RETURN(Proof proof, device.Prove({view, 0, witness.values, a, b, blinding, ignore}));
   if (!(proof == expected.proof)) return Wrong(device, known.curve, "the proof differs from the known one");
   PL_ASSIGN_OR_RETURN(VerificationKey vk, backend.ExtractVerificationKey(view));
   if (!backend.Verify(vk, expected.publics, proof).ok())

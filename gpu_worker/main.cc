@@ -3,7 +3,7 @@
 //   proofline-gpu-worker [--run-dir DIR] [--ordinal N] [--device cpu | cuda:N] [--node N] [--threads N]
 //
 // Exit codes: 0 asked to stop; 3 the stack went away or has a new slot table (start again); 64 bad arguments, 70 the
-// device gave a wrong answer, 72 the device is not there (64 and 72: do not start again).
+// device gave a wrong answer or is lost, 72 the device is not there (64 and 72: do not start again).
 
 #include <stdio.h>
 #include <systemd/sd-daemon.h>
@@ -70,14 +70,26 @@ std::string DeviceIdentity(const wire::WorkerOptions& options) {
   return options.device == "cpu" ? StrCat("cpu-", options.ordinal) : options.device;
 }
 
-Status Serve(const wire::WorkerOptions& options, Device& device, int stop_fd) {
+// A lost device: its slot has been given up already, and what else is under way is found by our death.
+void EndWithLostDevice() {
+  fflush(nullptr);
+  _exit(kExitDeviceFault);
+}
+
+Status Serve(const wire::WorkerOptions& options, int stop_fd) {
   PL_ASSIGN_OR_RETURN(UniqueFd lock, LockDevice(options.paths.run_dir, DeviceIdentity(options), kLockWaitMs));
+  UniqueFd machine_lock;
+  if (options.device != "cpu") {
+    PL_ASSIGN_OR_RETURN(machine_lock, LockCudaDevice(options.device, kLockWaitMs));
+  }
   auto topology = shm::SystemTopology();
   if (options.node) PL_RETURN_IF_ERROR(shm::BindThisThread(*topology, *options.node));
   uint32_t threads = std::max(options.threads ? options.threads : topology->usable_cores(), 1u);
   tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
   tbb::task_arena arena(static_cast<int>(threads));
-  PL_RETURN_IF_ERROR(arena.execute([&] { return ProveKnownAnswers(device); }));
+  std::vector<shm::Mapping> slots;  // outlives the device, which pins them
+  PL_ASSIGN_OR_RETURN(std::unique_ptr<Device> device, OpenDevice(options.device));
+  PL_RETURN_IF_ERROR(arena.execute([&] { return ProveKnownAnswers(*device); }));
 
   wire::Context context;
   PL_ASSIGN_OR_RETURN(UniqueFd self, shm::OpenSelfPidfd());
@@ -85,10 +97,12 @@ Status Serve(const wire::WorkerOptions& options, Device& device, int stop_fd) {
                       wire::WorkerLink::Start(context, Config(options), std::move(self), kAttachWaitMs, stop_fd));
   SetLogInstance(link->instance());
   PL_ASSIGN_OR_RETURN(shm::SlotTable table, shm::SlotTable::Attach(std::move(link->attachment().table)));
-  PL_ASSIGN_OR_RETURN(std::vector<shm::Mapping> slots, shm::MapSlots(link->attachment().slots, table.layout()));
+  PL_ASSIGN_OR_RETURN(slots, shm::MapSlots(link->attachment().slots, table.layout()));
   link->attachment().slots.clear();
+  for (const shm::Mapping& slot : slots) PL_RETURN_IF_ERROR(device->Pin({slot.data(), slot.size_bytes()}));
+  PL_RETURN_IF_ERROR(device->BecomeReady());
 
-  GpuRunner runner(table, slots, link->instance(), device, arena, kKeyCacheBytes);
+  GpuRunner runner(table, slots, link->instance(), *device, arena, kKeyCacheBytes, EndWithLostDevice);
   wire::WorkerLoop loop(*link, runner, stop_fd, [watchdog = Watchdog()]() mutable { watchdog.Tick(); });
   sd_notify(0, "READY=1");
   return loop.Run();
@@ -113,8 +127,7 @@ int ExitCode(const Status& status) {
 Status Main(int argc, char** argv) {
   PL_ASSIGN_OR_RETURN(UniqueFd stop, TakeStopSignals());
   PL_ASSIGN_OR_RETURN(wire::WorkerOptions options, wire::ParseWorkerOptions(argc, argv, wire::ROLE_GPU));
-  PL_ASSIGN_OR_RETURN(std::unique_ptr<Device> device, OpenDevice(options.device));
-  return Serve(options, *device, stop.get());
+  return Serve(options, stop.get());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "core/base/text.h"
 
@@ -35,6 +36,11 @@ Status CheckNamed(const KeyReference& reference) {
 }
 
 }  // namespace
+
+uint64_t CachedKey::NextId() {
+  static std::atomic<uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
 
 Result<std::shared_ptr<CachedKey>> KeyCache::Get(const KeyReference& reference) {
   PL_RETURN_IF_ERROR(CheckNamed(reference));

@@ -22,10 +22,14 @@ struct KeyReference {
 };
 
 struct CachedKey {
+  const uint64_t id = NextId();  // of no other key of this process, ever; not 0
   MappedFile file;
   Zkey zkey;
   std::optional<VerificationKey> verification_key;  // the holder's to fill
   bool points_on_curve = false;                     // set by the holder once Backend::CheckPoints has passed
+
+ private:
+  static uint64_t NextId();
 };
 
 // One thread at a time. Entries stay valid while somebody holds their pointer.

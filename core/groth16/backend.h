@@ -29,6 +29,12 @@ struct Blinding {
   ~Blinding();  // wipes
 };
 
+// What a device computes of a proof: each query's points times its scalars. One affine point each, in the key's form; H, A, B1 and C over
+// G1, B2 over G2. The scalars of C are the private witness values.
+struct QuerySums {
+  ByteSpan h, a, b1, b2, c;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -50,6 +56,9 @@ class Backend {
   // Does not verify. Allocates two vectors of the domain (64 bytes a constraint) and the scratch of one MSM.
   virtual Result<Proof> Prove(const ProvingKeyView& key, ByteSpan witness, ByteSpan rows_a, ByteSpan rows_b,
                               const Blinding& blinding, const StageObserver& observer) const = 0;
+
+  // The last step of Prove, for sums that another device has computed: the same sums give the same bytes.
+  virtual Result<Proof> Assemble(const ProvingKeyView& key, const QuerySums& sums, const Blinding& blinding) const = 0;
 
   // The verification key inside a proving key. Fails if a point of it is off its curve.
   virtual Result<VerificationKey> ExtractVerificationKey(const ProvingKeyView& key) const = 0;

@@ -70,6 +70,14 @@ class BackendImpl final : public Backend {
     return ProveCpu<Curve>(key, witness, rows_a, rows_b, blinding, observer);
   }
 
+  Result<Proof> Assemble(const ProvingKeyView& key, const QuerySums& sums, const Blinding& blinding) const override {
+    PL_RETURN_IF_ERROR(CheckCurve(key));
+    bool fits = sums.b2.size() == G2::kBytes;
+    for (ByteSpan sum : {sums.h, sums.a, sums.b1, sums.c}) fits &= sum.size() == G1::kBytes;
+    if (!fits) return Status(ErrorCode::kMismatch, "a query's sum has not the size of a point of " + std::string(CurveJsonName(Curve::kId)));
+    return AssembleProof<Curve>(key, sums, blinding);
+  }
+
   Result<VerificationKey> ExtractVerificationKey(const ProvingKeyView& key) const override {
     PL_RETURN_IF_ERROR(CheckCurve(key));
     PL_RETURN_IF_ERROR(CheckKeyHeader<Curve>(key, PointCheck::kOnCurve));

@@ -15,4 +15,8 @@ template <class Curve>
 Result<Proof> ProveCpu(const ProvingKeyView& key, ByteSpan witness, ByteSpan rows_a, ByteSpan rows_b,
                        const Blinding& blinding, const StageObserver& observer);
 
+// The contract is Backend::Assemble's.
+template <class Curve>
+Proof AssembleProof(const ProvingKeyView& key, const QuerySums& sums, const Blinding& blinding);
+
 }  // namespace proofline

@@ -9,6 +9,7 @@
 #include "core/base/secret.h"
 #include "core/curve/curve.h"
 #include "core/curve/msm.h"
+#include "core/groth16/convert.h"
 #include "core/groth16/prove.h"
 #include "core/poly/ntt.h"
 
@@ -48,6 +49,69 @@ void ForRanges(size_t n, const Fn& fn) {
                     [&](const tbb::blocked_range<size_t>& range) { fn(range.begin(), range.end()); });
 }
 
+// A proof from its sums, however they were computed.
+template <class Curve>
+class Assembler {
+  using Fr = typename Curve::Fr;
+  using Fq = typename Curve::Fq;
+  using Fq2 = typename Curve::Fq2;
+
+ public:
+  struct Sums {
+    Xyzz<Fq> h, a, b1, c;  // each query's points times its scalars
+    Xyzz<Fq2> b2;
+  };
+
+  Assembler(const ProvingKeyView& key, const Blinding& blinding)
+      : key_(key), r_(LoadScalar(blinding.r)), s_(LoadScalar(blinding.s)) {}
+
+  Proof Run(const Sums& sums) const {
+    // A = alpha + sum w_i A_i + r delta
+    const Xyzz<Fq> a = Blinded(sums.a, key_.alpha1, key_.delta1, r_.get());
+    // B = beta + sum w_i B_i + s delta, in G1 for C and in G2 for the proof
+    const Xyzz<Fq> b1 = Blinded(sums.b1, key_.beta1, key_.delta1, s_.get());
+    const Xyzz<Fq2> b2 = Blinded(sums.b2, key_.beta2, key_.delta2, s_.get());
+    // C = sum over the private signals w_i C_i + sum h_j H_j + s A + r B - r s delta
+    Xyzz<Fq> c = sums.c;
+    c.Add(sums.h);
+    c.Add(Times(a, s_.get()));
+    c.Add(Times(b1, r_.get()));
+    c.Add(Times(Xyzz<Fq>::FromAffine(Affine<Fq>::Load(key_.delta1.data())), -(r_.get() * s_.get())));
+
+    Proof proof;
+    proof.curve = Curve::kId;
+    proof.a = ToPlain(a.ToAffine());
+    proof.b = ToPlain(b2.ToAffine());
+    proof.c = ToPlain(c.ToAffine());
+    return proof;
+  }
+
+ private:
+  static Secret<Fr> LoadScalar(const FrCanonical& bytes) {
+    Secret<Fr> x;
+    x.get() = Fr::LoadCanon(bytes.data());
+    return x;
+  }
+
+  template <class F>
+  static Xyzz<F> Times(const Xyzz<F>& p, const Fr& k) {
+    Secret<Fr> canon;
+    canon.get() = k.ToCanon();
+    return ScalarMul(p, std::span<const uint64_t>(canon.get().limbs));
+  }
+
+  // sum + base + k delta
+  template <class F>
+  static Xyzz<F> Blinded(Xyzz<F> sum, ByteSpan base, ByteSpan delta, const Fr& k) {
+    sum.AddMixed(Affine<F>::Load(base.data()));
+    sum.Add(Times(Xyzz<F>::FromAffine(Affine<F>::Load(delta.data())), k));
+    return sum;
+  }
+
+  const ProvingKeyView& key_;
+  Secret<Fr> r_, s_;
+};
+
 template <class Curve>
 class Prover {
   using Fr = typename Curve::Fr;
@@ -55,39 +119,28 @@ class Prover {
   using Fq2 = typename Curve::Fq2;
 
  public:
-  Prover(const ProvingKeyView& key, ByteSpan witness, const Blinding& blinding, const StageObserver& observer)
-      : key_(key), witness_(witness), r_(LoadScalar(blinding.r)), s_(LoadScalar(blinding.s)), clock_(observer) {}
+  Prover(const ProvingKeyView& key, ByteSpan witness, const StageObserver& observer)
+      : key_(key), witness_(witness), clock_(observer) {}
 
-  Proof Run(ByteSpan rows_a, ByteSpan rows_b) {
+  Proof Run(ByteSpan rows_a, ByteSpan rows_b, const Blinding& blinding) {
+    typename Assembler<Curve>::Sums sums;
     // h first: its vectors are the largest thing here and are gone before the points are read.
     SecretBuffer<Fr> h = Quotient(rows_a, rows_b);
     clock_.Done("ntt");
     ByteSpan h_bytes(reinterpret_cast<const uint8_t*>(h.data()), h.size() * sizeof(Fr));
-    Xyzz<Fq> h_sum = Msm<Fr, Fq>(key_.h, h_bytes);
+    sums.h = Msm<Fr, Fq>(key_.h, h_bytes);
     clock_.Done("msm_h");
     h.Reset();
 
-    // A = alpha + sum w_i A_i + r delta
-    Xyzz<Fq> a = Blinded(Msm<Fr, Fq>(key_.a, witness_), key_.alpha1, key_.delta1, r_.get());
+    sums.a = Msm<Fr, Fq>(key_.a, witness_);
     clock_.Done("msm_a");
-    // B = beta + sum w_i B_i + s delta, in G1 for C and in G2 for the proof
-    Xyzz<Fq> b1 = Blinded(Msm<Fr, Fq>(key_.b1, witness_), key_.beta1, key_.delta1, s_.get());
+    sums.b1 = Msm<Fr, Fq>(key_.b1, witness_);
     clock_.Done("msm_b1");
-    Xyzz<Fq2> b2 = Blinded(Msm<Fr, Fq2>(key_.b2, witness_), key_.beta2, key_.delta2, s_.get());
+    sums.b2 = Msm<Fr, Fq2>(key_.b2, witness_);
     clock_.Done("msm_b2");
-    // C = sum over the private signals w_i C_i + sum h_j H_j + s A + r B - r s delta
-    Xyzz<Fq> c = Msm<Fr, Fq>(key_.c, witness_.subspan((size_t{key_.n_public} + 1) * kFrBytes));
+    sums.c = Msm<Fr, Fq>(key_.c, witness_.subspan((size_t{key_.n_public} + 1) * kFrBytes));
     clock_.Done("msm_c");
-    c.Add(h_sum);
-    c.Add(Times(a, s_.get()));
-    c.Add(Times(b1, r_.get()));
-    c.Add(Times(Xyzz<Fq>::FromAffine(Affine<Fq>::Load(key_.delta1.data())), -(r_.get() * s_.get())));
-
-    Proof proof;
-    proof.curve = Curve::kId;
-    proof.a = ToPoint(a.ToAffine());
-    proof.b = ToPoint(b2.ToAffine());
-    proof.c = ToPoint(c.ToAffine());
+    Proof proof = Assembler<Curve>(key_, blinding).Run(sums);
     clock_.Done("assemble");
     return proof;
   }
@@ -123,47 +176,8 @@ class Prover {
     return a;
   }
 
-  static Secret<Fr> LoadScalar(const FrCanonical& bytes) {
-    Secret<Fr> x;
-    x.get() = Fr::LoadCanon(bytes.data());
-    return x;
-  }
-
-  template <class F>
-  static Xyzz<F> Times(const Xyzz<F>& p, const Fr& k) {
-    Secret<Fr> canon;
-    canon.get() = k.ToCanon();
-    return ScalarMul(p, std::span<const uint64_t>(canon.get().limbs));
-  }
-
-  // sum + base + k delta
-  template <class F>
-  static Xyzz<F> Blinded(Xyzz<F> sum, ByteSpan base, ByteSpan delta, const Fr& k) {
-    sum.AddMixed(Affine<F>::Load(base.data()));
-    sum.Add(Times(Xyzz<F>::FromAffine(Affine<F>::Load(delta.data())), k));
-    return sum;
-  }
-
-  static G1Point ToPoint(const Affine<Fq>& p) {
-    G1Point out;
-    out.infinity = p.IsInfinity();
-    p.x.StoreCanon(out.x.data());
-    p.y.StoreCanon(out.y.data());
-    return out;
-  }
-  static G2Point ToPoint(const Affine<Fq2>& p) {
-    G2Point out;
-    out.infinity = p.IsInfinity();
-    p.x.c0.StoreCanon(out.x0.data());
-    p.x.c1.StoreCanon(out.x1.data());
-    p.y.c0.StoreCanon(out.y0.data());
-    p.y.c1.StoreCanon(out.y1.data());
-    return out;
-  }
-
   const ProvingKeyView& key_;
   ByteSpan witness_;
-  Secret<Fr> r_, s_;
   StageClock clock_;
 };
 
@@ -174,16 +188,29 @@ Result<Proof> ProveCpu(const ProvingKeyView& key, ByteSpan witness, ByteSpan row
                        const Blinding& blinding, const StageObserver& observer) {
   PL_RETURN_IF_ERROR(CheckSizes(key, witness, rows_a, rows_b));
   try {
-    return Prover<Curve>(key, witness, blinding, observer).Run(rows_a, rows_b);
+    return Prover<Curve>(key, witness, observer).Run(rows_a, rows_b, blinding);
   } catch (const std::bad_alloc&) {
     return Status(ErrorCode::kResource, "not enough memory to prove over a domain of " + std::to_string(key.domain()),
                   {}, "free memory or prove fewer partitions at a time");
   }
 }
 
+template <class Curve>
+Proof AssembleProof(const ProvingKeyView& key, const QuerySums& sums, const Blinding& blinding) {
+  using G1 = typename Curve::G1;
+  auto g1 = [](ByteSpan bytes) { return Xyzz<typename Curve::Fq>::FromAffine(G1::Load(bytes.data())); };
+  return Assembler<Curve>(key, blinding)
+      .Run({.h = g1(sums.h),
+            .a = g1(sums.a),
+            .b1 = g1(sums.b1),
+            .c = g1(sums.c),
+            .b2 = Xyzz<typename Curve::Fq2>::FromAffine(Curve::G2::Load(sums.b2.data()))});
+}
+
 #define PROOFLINE_INSTANTIATE_PROVE(CurveT)                                                                  \
   template Result<Proof> ProveCpu<CurveT>(const ProvingKeyView&, ByteSpan, ByteSpan, ByteSpan, const Blinding&, \
-                                          const StageObserver&)
+                                          const StageObserver&);                                             \
+  template Proof AssembleProof<CurveT>(const ProvingKeyView&, const QuerySums&, const Blinding&)
 
 PROOFLINE_INSTANTIATE_PROVE(Bn254<PortableArith>);
 PROOFLINE_INSTANTIATE_PROVE(Bn254<AdxArith>);

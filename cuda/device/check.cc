@@ -30,6 +30,7 @@ Status CudaStatus(cudaError_t error, const char* expression, const char* file, i
   ErrorCode code = ErrorCode::kInternal;
   if (IsStickyError(error)) code = ErrorCode::kDeviceFault;
   if (error == cudaErrorMemoryAllocation) code = ErrorCode::kResource;
+  if (error == cudaErrorNoDevice || error == cudaErrorInvalidDevice || error == cudaErrorInsufficientDriver) code = ErrorCode::kUnsupported;
   return Status(code, std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error),
                 std::string(expression) + " at " + file + ":" + std::to_string(line));
 }

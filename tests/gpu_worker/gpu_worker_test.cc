@@ -221,7 +221,7 @@ TEST_F(GpuWorkerTest, OneOwnerForEachDevice) {
 }
 
 TEST_F(GpuWorkerTest, DevicesThatAreNotThere) {
-  WorkerProcess cuda(PROOFLINE_GPU_WORKER, {"--run-dir", coordinator_.dir(), "--device", "cuda:0"});
+  WorkerProcess cuda(PROOFLINE_GPU_WORKER, {"--run-dir", coordinator_.dir(), "--device", "cuda:99"});
   EXPECT_EQ(cuda.WaitExit(milliseconds(5000)), 72);
   WorkerProcess nonsense(PROOFLINE_GPU_WORKER, {"--run-dir", coordinator_.dir(), "--device", "abacus"});
   EXPECT_EQ(nonsense.WaitExit(milliseconds(5000)), 64);

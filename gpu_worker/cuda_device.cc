@@ -1,0 +1,211 @@
+#include "gpu_worker/cuda_device.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/base/clock.h"
+#include "core/base/text.h"
+#include "cuda/device/call_ledger.h"
+#include "cuda/device/card.h"
+#include "cuda/ntt/ntt.h"
+#include "cuda/qap/qap.h"
+#include "gpu_worker/cuda_layout.h"
+
+namespace proofline::gpu_worker {
+
+namespace {
+
+// Events of one proof, in the order in which they happen; kSumsReady + q follows query q.
+enum Event { kUploadBegins, kRowsUploaded, kUploaded, kTransformBegins, kTransformed, kSumsReady, kCleared = kSumsReady + kQueryCount };
+constexpr std::string_view kStageOf[kQueryCount] = {"msm_h", "msm_a", "msm_b1", "msm_b2", "msm_c"};
+
+struct FieldCode {
+  Status (*build_roots)(void*, int, cuda::StreamHandle);
+  Status (*scalars_of_h)(void*, void*, void*, const void*, int, cuda::StreamHandle);
+};
+template <class M>
+constexpr FieldCode kCodeOf = {cuda::NttBuildTable<M>, cuda::QapScalarsOfH<M>};
+const FieldCode& CodeOf(CurveId curve) {
+  return curve == CurveId::kBn254 ? kCodeOf<Bn254FrModulus> : kCodeOf<Bls12381FrModulus>;
+}
+
+class CudaDevice : public Device {
+ public:
+  CudaDevice(std::string name, std::unique_ptr<cuda::Card> card) : name_(std::move(name)), card_(std::move(card)) {}
+
+  std::string_view name() const override { return name_; }
+  Result<Proof> Prove(const ProveWork& work) override;
+  Status Pin(MutableByteSpan memory) override { return card_->Pin(memory); }
+  Status BecomeReady() override {
+    PL_RETURN_IF_ERROR(card_->Sync());
+    cuda::CallLedger::Process().Enter(cuda::Phase::kReady);
+    return OkStatus();
+  }
+  bool lost() const override { return lost_; }
+
+  // Every kernel once, at a size that takes every path: a first launch may enlarge the card's stack memory, which waits for the device.
+  Status WarmUp();
+
+ private:
+  Result<Proof> ProveOnCard(const ProveWork& work);
+  Status EnsureKey(const ProveWork& work);
+  Status UploadWitness(const ProveWork& work);
+  Status QueueProof(const ProveWork& work);
+  Status QueueQuery(int query, const void* scalars);
+  Result<Proof> Finish(const ProveWork& work);
+  Status WarmUpCurve(CurveId curve);
+
+  uint8_t* At(const CudaPlace& place) const { return card_->arena() + place.offset; }
+
+  std::string name_;
+  std::unique_ptr<cuda::Card> card_;
+  uint64_t resident_key_ = 0;  // 0: none
+  CudaLayout layout_;          // of the key that is there
+  bool lost_ = false;
+};
+
+Status CheckSizes(const ProveWork& work) {
+  const ProvingKeyView& key = work.key;
+  const auto check = [](std::string_view what, size_t found, size_t expected) {
+    if (found == expected) return OkStatus();
+    return Status(ErrorCode::kMismatch, StrCat(what, " has ", found, " bytes, the key needs ", expected));
+  };
+  PL_RETURN_IF_ERROR(check("the witness", work.witness.size(), size_t{key.n_vars} * kFrBytes));
+  PL_RETURN_IF_ERROR(check("the vector A.z", work.rows_a.size(), size_t{key.domain()} * kFrBytes));
+  return check("the vector B.z", work.rows_b.size(), size_t{key.domain()} * kFrBytes);
+}
+
+Result<Proof> CudaDevice::Prove(const ProveWork& work) {
+  if (lost_) return Status(ErrorCode::kDeviceFault, StrCat("device ", name_, " is lost"), "an earlier call failed", "start its owner again");
+  PL_RETURN_IF_ERROR(CheckSizes(work));
+  Result<Proof> proof = ProveOnCard(work);
+  // What is queued may still read the caller's memory.
+  Status idle = card_->Sync();
+  card_->WipeStaging();
+  if (!proof.ok()) resident_key_ = 0;
+  lost_ = proof.status().code() == ErrorCode::kDeviceFault || idle.code() == ErrorCode::kDeviceFault;
+  if (proof.ok() && !idle.ok()) return std::move(idle).WithContext(StrCat("device ", name_));
+  if (!proof.ok()) return std::move(proof).status().WithContext(StrCat("device ", name_));
+  return proof;
+}
+
+Result<Proof> CudaDevice::ProveOnCard(const ProveWork& work) {
+  PL_RETURN_IF_ERROR(EnsureKey(work));
+  PL_RETURN_IF_ERROR(UploadWitness(work));
+  PL_RETURN_IF_ERROR(QueueProof(work));
+  return Finish(work);
+}
+
+Status CudaDevice::EnsureKey(const ProveWork& work) {
+  if (work.key_id != 0 && work.key_id == resident_key_) return OkStatus();
+  const uint64_t start = MonotonicNs();
+  resident_key_ = 0;
+  const ProvingKeyView& key = work.key;
+  PL_ASSIGN_OR_RETURN(layout_, LayOutProof(key, card_->arena_bytes()));
+  const ByteSpan sections[kQueryCount] = {key.h, key.a, key.b1, key.b2, key.c};
+  for (int q = 0; q < kQueryCount; ++q) {
+    if (sections[q].size() != layout_.points[q].bytes)
+      return Status(ErrorCode::kMismatch, StrCat("the key's section for ", kStageOf[q], " has ", sections[q].size(), " bytes, ",
+                                                 layout_.points[q].bytes, " were expected"));
+    PL_RETURN_IF_ERROR(card_->Upload(At(layout_.points[q]), sections[q]));
+  }
+  if (key.log2_domain > 0)
+    PL_RETURN_IF_ERROR(CodeOf(key.curve).build_roots(At(layout_.roots), static_cast<int>(key.log2_domain), card_->compute()));
+  PL_RETURN_IF_ERROR(card_->Sync());
+  resident_key_ = work.key_id;
+  if (work.observer) work.observer("load_key", MonotonicNs() - start);
+  return OkStatus();
+}
+
+Status CudaDevice::UploadWitness(const ProveWork& work) {
+  PL_RETURN_IF_ERROR(card_->Record(kUploadBegins, card_->copy()));
+  PL_RETURN_IF_ERROR(card_->Upload(At(layout_.a), work.rows_a));
+  PL_RETURN_IF_ERROR(card_->Upload(At(layout_.b), work.rows_b));
+  PL_RETURN_IF_ERROR(card_->Record(kRowsUploaded, card_->copy()));
+  PL_RETURN_IF_ERROR(card_->Upload(At(layout_.witness), work.witness));
+  return card_->Record(kUploaded, card_->copy());
+}
+
+Status CudaDevice::QueueQuery(int query, const void* scalars) {
+  const cuda::MsmPlan& plan = layout_.plans[query];
+  uint8_t* sums = At(layout_.sums[query]);
+  PL_RETURN_IF_ERROR(
+      cuda::MsmQueue(plan, At(layout_.points[query]), scalars, At(layout_.shared), sums, card_->compute()));
+  PL_RETURN_IF_ERROR(card_->Download(layout_.sums[query].offset - layout_.sums[0].offset, sums, plan.result_bytes, card_->compute()));
+  return card_->Record(kSumsReady + query, card_->compute());
+}
+
+Status CudaDevice::QueueProof(const ProveWork& work) {
+  const ProvingKeyView& key = work.key;
+  cuda::StreamHandle stream = card_->compute();
+  PL_RETURN_IF_ERROR(card_->Order(stream, kRowsUploaded));
+  PL_RETURN_IF_ERROR(card_->Record(kTransformBegins, stream));
+  PL_RETURN_IF_ERROR(CodeOf(key.curve).scalars_of_h(At(layout_.a), At(layout_.b), At(layout_.shared), At(layout_.roots),
+                                                     static_cast<int>(key.log2_domain), stream));
+  PL_RETURN_IF_ERROR(card_->Record(kTransformed, stream));
+  const uint8_t* witness = At(layout_.witness);
+  const size_t first_private = (size_t{key.n_public} + 1) * kFrBytes;
+  const void* scalars[kQueryCount] = {At(layout_.a), witness, witness, witness, witness + first_private};
+  for (int q = 0; q < kQueryCount; ++q) {
+    if (q == kQueryA) PL_RETURN_IF_ERROR(card_->Order(stream, kUploaded));
+    PL_RETURN_IF_ERROR(QueueQuery(q, scalars[q]));
+  }
+  // From the witness to the end of the arena's used part: all that was made of a witness.
+  PL_RETURN_IF_ERROR(card_->Clear(At(layout_.witness), layout_.total_bytes - layout_.witness.offset, stream));
+  return card_->Record(kCleared, stream);
+}
+
+Result<Proof> CudaDevice::Finish(const ProveWork& work) {
+  const auto report = [&](std::string_view stage, int first, int last) -> Status {
+    PL_RETURN_IF_ERROR(card_->Wait(last));
+    PL_ASSIGN_OR_RETURN(uint64_t nanoseconds, card_->NanosecondsBetween(first, last));
+    if (work.observer) work.observer(stage, nanoseconds);
+    return OkStatus();
+  };
+  PL_RETURN_IF_ERROR(report("upload", kUploadBegins, kUploaded));
+  PL_RETURN_IF_ERROR(report("ntt", kTransformBegins, kTransformed));
+  std::array<std::vector<uint8_t>, kQueryCount> points;
+  for (int q = 0; q < kQueryCount; ++q) {
+    PL_RETURN_IF_ERROR(report(kStageOf[q], q == 0 ? kTransformed : kSumsReady + q - 1, kSumsReady + q));
+    const size_t at = layout_.sums[q].offset - layout_.sums[0].offset;
+    points[q] = cuda::MsmFinish(layout_.plans[q], card_->downloaded(at, layout_.plans[q].result_bytes));
+  }
+  const uint64_t start = MonotonicNs();
+  const QuerySums sums{.h = points[kQueryH], .a = points[kQueryA], .b1 = points[kQueryB1], .b2 = points[kQueryB2], .c = points[kQueryC]};
+  Result<Proof> proof = GetBackend(work.key.curve).Assemble(work.key, sums, work.blinding);
+  PL_RETURN_IF_ERROR(card_->Wait(kCleared));
+  if (work.observer) work.observer("assemble", MonotonicNs() - start);
+  return proof;
+}
+
+Status CudaDevice::WarmUp() {
+  for (CurveId curve : {CurveId::kBn254, CurveId::kBls12381}) PL_RETURN_IF_ERROR(WarmUpCurve(curve));
+  return OkStatus();
+}
+
+// Points at infinity times zeros, on a domain of more than one tile and, for G1 and G2, lists of more than one chunk and sort tile.
+Status CudaDevice::WarmUpCurve(CurveId curve) {
+  ProvingKeyView shape;
+  shape.curve = curve;
+  shape.log2_domain = 14;
+  shape.n_vars = uint32_t{1} << 16;
+  PL_ASSIGN_OR_RETURN(layout_, LayOutProof(shape, card_->arena_bytes()));
+  PL_RETURN_IF_ERROR(card_->Clear(card_->arena(), layout_.total_bytes, card_->compute()));
+  PL_RETURN_IF_ERROR(CodeOf(curve).build_roots(At(layout_.roots), static_cast<int>(shape.log2_domain), card_->compute()));
+  for (int log2_n : {1, 14})
+    PL_RETURN_IF_ERROR(CodeOf(curve).scalars_of_h(At(layout_.a), At(layout_.b), At(layout_.shared), At(layout_.roots), log2_n, card_->compute()));
+  for (int q = 0; q < kQueryCount; ++q)
+    PL_RETURN_IF_ERROR(QueueQuery(q, At(q == kQueryH ? layout_.a : layout_.witness)));
+  return card_->Sync();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> OpenCudaDevice(const CudaOptions& options) {
+  PL_ASSIGN_OR_RETURN(std::unique_ptr<cuda::Card> card, cuda::Card::Open({options.ordinal, options.arena_bytes}));
+  auto device = std::make_unique<CudaDevice>(StrCat("cuda:", options.ordinal), std::move(card));
+  PL_RETURN_IF_ERROR(device->WarmUp());
+  return std::unique_ptr<Device>(std::move(device));
+}
+
+}  // namespace proofline::gpu_worker

@@ -1,0 +1,70 @@
+#include "gpu_worker/cuda_layout.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "cuda/ntt/ntt.h"
+
+namespace proofline::gpu_worker {
+
+namespace {
+
+constexpr uint64_t kAlignment = 256;
+
+class Bump {
+ public:
+  CudaPlace Take(uint64_t bytes) {
+    CudaPlace place{at_, bytes};
+    at_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return place;
+  }
+  uint64_t at() const { return at_; }
+
+ private:
+  uint64_t at_ = 0;
+};
+
+CudaLayout LayOut(const ProvingKeyView& key, uint32_t windows_at_once) {
+  const bool bn = key.curve == CurveId::kBn254;
+  const cuda::MsmGroup g1 = bn ? cuda::MsmGroup::kBn254G1 : cuda::MsmGroup::kBls12381G1;
+  const cuda::MsmGroup g2 = bn ? cuda::MsmGroup::kBn254G2 : cuda::MsmGroup::kBls12381G2;
+  const uint32_t counts[kQueryCount] = {key.domain(), key.n_vars, key.n_vars, key.n_vars, key.n_vars - key.n_public - 1};
+  CudaLayout out;
+  Bump bump;
+  for (int q = 0; q < kQueryCount; ++q) {
+    out.plans[q] = cuda::PlanMsm(q == kQueryB2 ? g2 : g1, counts[q], windows_at_once);
+    out.points[q] = bump.Take(uint64_t{counts[q]} * cuda::MsmPointBytes(out.plans[q].group));
+  }
+  out.roots = bump.Take(cuda::NttTableBytes(static_cast<int>(key.log2_domain)));
+  out.resident_bytes = bump.at();
+  out.witness = bump.Take(uint64_t{key.n_vars} * kFrBytes);
+  out.a = bump.Take(uint64_t{key.domain()} * kFrBytes);
+  out.b = bump.Take(uint64_t{key.domain()} * kFrBytes);
+  uint64_t shared = uint64_t{key.domain()} * kFrBytes;
+  for (int q = 0; q < kQueryCount; ++q) {
+    shared = std::max<uint64_t>(shared, out.plans[q].workspace_bytes);
+    out.sums[q] = bump.Take(out.plans[q].result_bytes);
+  }
+  out.shared = bump.Take(shared);
+  out.total_bytes = bump.at();
+  return out;
+}
+
+}  // namespace
+
+Result<CudaLayout> LayOutProof(const ProvingKeyView& key, uint64_t arena_bytes) {
+  const uint32_t largest = key.curve == CurveId::kBn254 ? 27 : 31;
+  if (key.log2_domain > largest || key.n_vars < key.n_public + 1)
+    return Status(ErrorCode::kUnsupported, StrCat("a domain of 2^", key.log2_domain, " is too large for a CUDA device: 2^", largest, " is the largest"),
+                  "", "use --device cpu");
+  // Fewer windows side by side need less room for their digits and are a little slower.
+  CudaLayout layout = LayOut(key, 0);
+  for (uint32_t windows = 8; windows >= 1 && layout.total_bytes > arena_bytes; windows /= 2) layout = LayOut(key, windows);
+  if (layout.total_bytes <= arena_bytes) return layout;
+  return Status(ErrorCode::kResource,
+                StrCat("the key needs ", layout.total_bytes, " bytes of device memory, the device has ", arena_bytes),
+                StrCat(layout.resident_bytes, " for the key itself, the rest for a proof over a domain of 2^", key.log2_domain),
+                "use a card with more memory, or --device cpu");
+}
+
+}  // namespace proofline::gpu_worker

@@ -1,10 +1,6 @@
 #include "cuda/msm/msm.h"
 
-#include <cub/device/device_radix_sort.cuh>
-
-#include "cuda/device/check.h"
 #include "cuda/msm/msm_group.h"
-#include "cuda/msm/msm_layout.h"
 
 namespace proofline::cuda {
 namespace {
@@ -20,14 +16,6 @@ const MsmGroupCode& CodeOf(MsmGroup group) {
 }
 
 }  // namespace
-
-size_t MsmSortBytes(uint32_t n) {
-  size_t bytes = 0;
-  const uint32_t* in = nullptr;
-  uint32_t* out = nullptr;
-  cub::DeviceRadixSort::SortPairs(nullptr, bytes, in, out, in, out, n, 0, 32, cudaStream_t{});
-  return bytes;
-}
 
 Status MsmQueue(const MsmPlan& plan, const void* bases, const void* scalars, void* workspace, void* result,
                 StreamHandle stream) {

@@ -70,6 +70,14 @@ MsmPlan PlanMsm(MsmGroup group, uint32_t n, uint32_t windows_at_once, int window
   return plan;
 }
 
+// A second pair of arrays, the tiles' counters (256 a tile, and no tile is shorter than 2048 pairs), a histogram for each of 4 passes and
+// part of 2^28 pairs less a tile; each aligned to 256. tests/gpu compares it with the library's answer.
+size_t MsmSortBytes(uint32_t n) {
+  const uint64_t tiles = n / 2048 + 1;
+  const uint64_t parts = n / ((uint64_t{1} << 28) - (1 << 16)) + 1;
+  return 8 * uint64_t{n} + tiles * 1024 + parts * 4 * (256 * 8 + 8) + 6 * 256;
+}
+
 MsmLayout LayOutMsm(const MsmPlan& plan) {
   MsmLayout layout;
   size_t at = 0;

@@ -85,8 +85,6 @@ Status CheckSize(int log2_n) {
 
 }  // namespace
 
-size_t NttTableBytes(int log2_n) { return size_t{32} << log2_n; }
-
 template <class M>
 Status NttBuildTable(void* table, int log2_n, StreamHandle stream) {
   PL_RETURN_IF_ERROR(CheckSize<M>(log2_n));

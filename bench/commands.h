@@ -8,6 +8,7 @@ namespace proofline::bench {
 void AddMakeCircuit(CLI::App& app, cli::Command& command);
 void AddCompare(CLI::App& app, cli::Command& command);
 void AddProveOnDevice(CLI::App& app, cli::Command& command);
+void AddPartition(CLI::App& app, cli::Command& command);
 void AddMakeKey(CLI::App& app, cli::Command& command);
 
 }  // namespace proofline::bench

@@ -34,6 +34,7 @@ int Main(int argc, char** argv) {
   AddMakeCircuit(app, command);
   AddCompare(app, command);
   AddProveOnDevice(app, command);
+  AddPartition(app, command);
   AddMakeKey(app, command);
   try {
     app.parse(argc, argv);

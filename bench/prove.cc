@@ -2,15 +2,14 @@
 #include <CLI/CLI.hpp>
 #include <tbb/task_arena.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "bench/commands.h"
+#include "bench/stage_table.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -26,29 +25,6 @@ struct ProveOptions {
   std::string key, witness, device = "cpu";
   int runs = 10;
   int threads = tbb::task_arena::automatic;
-};
-
-double MedianMs(std::vector<uint64_t> ns) {
-  std::sort(ns.begin(), ns.end());
-  return ns.empty() ? 0 : static_cast<double>(ns[ns.size() / 2]) * 1e-6;
-}
-
-// Times of each stage, in the order in which they first came.
-class StageTable {
- public:
-  void Add(std::string_view stage, uint64_t ns) {
-    auto it = std::find_if(rows_.begin(), rows_.end(), [&](const auto& row) { return row.first == stage; });
-    if (it == rows_.end()) it = rows_.insert(it, {std::string(stage), {}});
-    it->second.push_back(ns);
-  }
-  void Print() const {
-    for (const auto& [stage, ns] : rows_)
-      std::printf("  %-10s %10.3f ms, %.3f to %.3f, of %zu\n", stage.c_str(), MedianMs(ns), static_cast<double>(*std::min_element(ns.begin(), ns.end())) * 1e-6,
-                  static_cast<double>(*std::max_element(ns.begin(), ns.end())) * 1e-6, ns.size());
-  }
-
- private:
-  std::vector<std::pair<std::string, std::vector<uint64_t>>> rows_;
 };
 
 // What a slot holds, in one block that a device can pin.

@@ -15,8 +15,22 @@ namespace proofline::gpu_worker {
 
 namespace {
 
-// Events of one proof, in the order in which they happen; kSumsReady + q follows query q.
-enum Event { kUploadBegins, kRowsUploaded, kUploaded, kTransformBegins, kTransformed, kSumsReady, kCleared = kSumsReady + kQueryCount };
+// Events of one proof. kQueryBegins + q and kQueryEnds + q enclose query q.
+enum Event {
+  kUploadBegins,
+  kWitnessUploaded,
+  kUploaded,
+  kTransformBegins,
+  kTransformed,
+  kQueryBegins,
+  kQueryEnds = kQueryBegins + kQueryCount,
+  kCleared = kQueryEnds + kQueryCount
+};
+static_assert(kCleared < cuda::Card::kEventCount);
+// The longest first.
+constexpr Query kQueueOrder[] = {kQueryB2, kQueryH, kQueryA, kQueryC, kQueryB1};
+// Its first part, the transforms, is short and holds up H: it shares the last but one lane, B2 has the last.
+constexpr int kLaneOf[kQueryCount] = {3, 2, 0, 4, 1};
 constexpr std::string_view kStageOf[kQueryCount] = {"msm_h", "msm_a", "msm_b1", "msm_b2", "msm_c"};
 
 struct FieldCode {
@@ -50,11 +64,13 @@ class CudaDevice : public Device {
   Result<Proof> ProveOnCard(const ProveWork& work);
   Status EnsureKey(const ProveWork& work);
   Status UploadWitness(const ProveWork& work);
+  Status QueueTransforms(const ProvingKeyView& key);
   Status QueueProof(const ProveWork& work);
   Status QueueQuery(int query, const void* scalars);
   Result<Proof> Finish(const ProveWork& work);
   Status WarmUpCurve(CurveId curve);
 
+  cuda::StreamHandle LaneOf(int query) const;
   uint8_t* At(const CudaPlace& place) const { return card_->arena() + place.offset; }
 
   std::string name_;
@@ -119,38 +135,48 @@ Status CudaDevice::EnsureKey(const ProveWork& work) {
 
 Status CudaDevice::UploadWitness(const ProveWork& work) {
   PL_RETURN_IF_ERROR(card_->Record(kUploadBegins, card_->copy()));
+  PL_RETURN_IF_ERROR(card_->Upload(At(layout_.witness), work.witness));
+  PL_RETURN_IF_ERROR(card_->Record(kWitnessUploaded, card_->copy()));
   PL_RETURN_IF_ERROR(card_->Upload(At(layout_.a), work.rows_a));
   PL_RETURN_IF_ERROR(card_->Upload(At(layout_.b), work.rows_b));
-  PL_RETURN_IF_ERROR(card_->Record(kRowsUploaded, card_->copy()));
-  PL_RETURN_IF_ERROR(card_->Upload(At(layout_.witness), work.witness));
   return card_->Record(kUploaded, card_->copy());
 }
 
+cuda::StreamHandle CudaDevice::LaneOf(int query) const { return card_->compute(layout_.side_by_side ? kLaneOf[query] : 0); }
+
 Status CudaDevice::QueueQuery(int query, const void* scalars) {
   const cuda::MsmPlan& plan = layout_.plans[query];
+  cuda::StreamHandle stream = LaneOf(query);
   uint8_t* sums = At(layout_.sums[query]);
-  PL_RETURN_IF_ERROR(
-      cuda::MsmQueue(plan, At(layout_.points[query]), scalars, At(layout_.shared), sums, card_->compute()));
-  PL_RETURN_IF_ERROR(card_->Download(layout_.sums[query].offset - layout_.sums[0].offset, sums, plan.result_bytes, card_->compute()));
-  return card_->Record(kSumsReady + query, card_->compute());
+  PL_RETURN_IF_ERROR(card_->Record(kQueryBegins + query, stream));
+  PL_RETURN_IF_ERROR(cuda::MsmQueue(plan, At(layout_.points[query]), scalars, At(layout_.work[query]), sums, stream));
+  PL_RETURN_IF_ERROR(card_->Download(layout_.sums[query].offset - layout_.sums[0].offset, sums, plan.result_bytes, stream));
+  return card_->Record(kQueryEnds + query, stream);
+}
+
+Status CudaDevice::QueueTransforms(const ProvingKeyView& key) {
+  cuda::StreamHandle stream = LaneOf(kQueryH);
+  PL_RETURN_IF_ERROR(card_->Order(stream, kUploaded));
+  PL_RETURN_IF_ERROR(card_->Record(kTransformBegins, stream));
+  PL_RETURN_IF_ERROR(CodeOf(key.curve).scalars_of_h(At(layout_.a), At(layout_.b), At(layout_.work[kQueryH]), At(layout_.roots),
+                                                     static_cast<int>(key.log2_domain), stream));
+  return card_->Record(kTransformed, stream);
 }
 
 Status CudaDevice::QueueProof(const ProveWork& work) {
-  const ProvingKeyView& key = work.key;
-  cuda::StreamHandle stream = card_->compute();
-  PL_RETURN_IF_ERROR(card_->Order(stream, kRowsUploaded));
-  PL_RETURN_IF_ERROR(card_->Record(kTransformBegins, stream));
-  PL_RETURN_IF_ERROR(CodeOf(key.curve).scalars_of_h(At(layout_.a), At(layout_.b), At(layout_.shared), At(layout_.roots),
-                                                     static_cast<int>(key.log2_domain), stream));
-  PL_RETURN_IF_ERROR(card_->Record(kTransformed, stream));
   const uint8_t* witness = At(layout_.witness);
-  const size_t first_private = (size_t{key.n_public} + 1) * kFrBytes;
-  const void* scalars[kQueryCount] = {At(layout_.a), witness, witness, witness, witness + first_private};
-  for (int q = 0; q < kQueryCount; ++q) {
-    if (q == kQueryA) PL_RETURN_IF_ERROR(card_->Order(stream, kUploaded));
-    PL_RETURN_IF_ERROR(QueueQuery(q, scalars[q]));
+  const size_t first_private = (size_t{work.key.n_public} + 1) * kFrBytes;
+  for (const Query q : kQueueOrder) {
+    if (q == kQueryH)
+      PL_RETURN_IF_ERROR(QueueTransforms(work.key));
+    else
+      PL_RETURN_IF_ERROR(card_->Order(LaneOf(q), kWitnessUploaded));
+    const uint8_t* scalars = q == kQueryH ? At(layout_.a) : q == kQueryC ? witness + first_private : witness;
+    PL_RETURN_IF_ERROR(QueueQuery(q, scalars));
   }
   // From the witness to the end of the arena's used part: all that was made of a witness.
+  cuda::StreamHandle stream = card_->compute();
+  for (int q = 0; q < kQueryCount; ++q) PL_RETURN_IF_ERROR(card_->Order(stream, kQueryEnds + q));
   PL_RETURN_IF_ERROR(card_->Clear(At(layout_.witness), layout_.total_bytes - layout_.witness.offset, stream));
   return card_->Record(kCleared, stream);
 }
@@ -165,16 +191,16 @@ Result<Proof> CudaDevice::Finish(const ProveWork& work) {
   PL_RETURN_IF_ERROR(report("upload", kUploadBegins, kUploaded));
   PL_RETURN_IF_ERROR(report("ntt", kTransformBegins, kTransformed));
   std::array<std::vector<uint8_t>, kQueryCount> points;
-  for (int q = 0; q < kQueryCount; ++q) {
-    PL_RETURN_IF_ERROR(report(kStageOf[q], q == 0 ? kTransformed : kSumsReady + q - 1, kSumsReady + q));
+  for (int q : {kQueryH, kQueryA, kQueryB1, kQueryC, kQueryB2}) {
+    PL_RETURN_IF_ERROR(report(kStageOf[q], kQueryBegins + q, kQueryEnds + q));
     const size_t at = layout_.sums[q].offset - layout_.sums[0].offset;
     points[q] = cuda::MsmFinish(layout_.plans[q], card_->downloaded(at, layout_.plans[q].result_bytes));
   }
   const uint64_t start = MonotonicNs();
   const QuerySums sums{.h = points[kQueryH], .a = points[kQueryA], .b1 = points[kQueryB1], .b2 = points[kQueryB2], .c = points[kQueryC]};
   Result<Proof> proof = GetBackend(work.key.curve).Assemble(work.key, sums, work.blinding);
-  PL_RETURN_IF_ERROR(card_->Wait(kCleared));
   if (work.observer) work.observer("assemble", MonotonicNs() - start);
+  PL_RETURN_IF_ERROR(report("device", kUploadBegins, kCleared));
   return proof;
 }
 
@@ -193,7 +219,8 @@ Status CudaDevice::WarmUpCurve(CurveId curve) {
   PL_RETURN_IF_ERROR(card_->Clear(card_->arena(), layout_.total_bytes, card_->compute()));
   PL_RETURN_IF_ERROR(CodeOf(curve).build_roots(At(layout_.roots), static_cast<int>(shape.log2_domain), card_->compute()));
   for (int log2_n : {1, 14})
-    PL_RETURN_IF_ERROR(CodeOf(curve).scalars_of_h(At(layout_.a), At(layout_.b), At(layout_.shared), At(layout_.roots), log2_n, card_->compute()));
+    PL_RETURN_IF_ERROR(CodeOf(curve).scalars_of_h(At(layout_.a), At(layout_.b), At(layout_.work[kQueryH]), At(layout_.roots), log2_n, card_->compute()));
+  PL_RETURN_IF_ERROR(card_->Sync());
   for (int q = 0; q < kQueryCount; ++q)
     PL_RETURN_IF_ERROR(QueueQuery(q, At(q == kQueryH ? layout_.a : layout_.witness)));
   return card_->Sync();

@@ -1,8 +1,9 @@
 // The owner of a CUDA card: proves there by the plain path of snarkjs's keys, the twin of core/groth16/prove_cpu.cc.
 //
 // A key's sections and the roots of unity stay on the card while proofs follow for the same key (ProveWork::key_id). Witness and rows go up on
-// the copy stream, all else is queued on the compute stream at once; the host waits for the sums of each query and finishes them while the card
-// computes the next. What was made of a witness is cleared behind each proof.
+// the copy stream; all else is queued at once, each query on a lane of its own where the layout has room for that, so that their stages overlap
+// and their times add up to more than the whole. The host finishes a query's sums while the card computes others. What was made of a witness
+// is cleared behind each proof.
 //
 // Memory: one arena, laid out anew for each key (CudaLayout); a key that does not fit is refused with numbers.
 #pragma once

@@ -1,7 +1,8 @@
 // Where everything of one key and one proof lies in a card's arena. Host arithmetic only.
 //
-// Resident while the key is: its five queries and the roots of unity. Of a proof: the witness, the vectors a and b, and one space that
-// holds the vector c first and every query's workspace after it.
+// Resident while the key is: its five queries and the roots of unity. Of a proof: the witness, the vectors a, b and c, and the workspaces of
+// the queries. Where there is room each query has its own, and they run side by side: below 2^22 points a single one leaves most of the card
+// idle. Otherwise they share one and run one after the other.
 #pragma once
 
 #include <array>
@@ -23,7 +24,9 @@ struct CudaPlace {
 struct CudaLayout {
   std::array<cuda::MsmPlan, kQueryCount> plans;
   std::array<CudaPlace, kQueryCount> points, sums;
-  CudaPlace roots, witness, a, b, shared;
+  std::array<CudaPlace, kQueryCount> work;  // H's holds the vector c first
+  CudaPlace roots, witness, a, b;
+  bool side_by_side = false;
   uint64_t resident_bytes = 0, total_bytes = 0;
 };
 

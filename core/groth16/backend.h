@@ -20,7 +20,8 @@ enum class ArithPath : uint8_t {
   kAdx = 2,       // mulx, adcx, adox
 };
 
-// Called at the end of each stage of Prove with its name ("ntt", "msm_h", "msm_a", "msm_b1", "msm_b2", "msm_c", "assemble") and its time.
+// Called at the end of each stage of Prove with its name ("ntt", "msm_h", "msm_a", "msm_b1", "msm_b2", "msm_c", "assemble") and its time. A
+// device may add "load_key", "upload" and "device" (from the first copy to the last kernel).
 using StageObserver = std::function<void(std::string_view stage, uint64_t nanoseconds)>;
 
 // The two blinding scalars r and s, canonical, < group order. Drawn fresh for each attempt by RandomBlinding; fixed ones are for tests.

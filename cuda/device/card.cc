@@ -50,11 +50,19 @@ Status Card::Make(const CardOptions& options) {
   cudaDeviceProp properties;
   PL_CUDA_RETURN_IF_ERROR(cudaGetDeviceProperties(&properties, options.ordinal));
   name_ = properties.name;
-  PL_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithFlags(&compute_, cudaStreamNonBlocking));
-  PL_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithFlags(&copy_, cudaStreamNonBlocking));
-  for (EventHandle& event : events_) PL_CUDA_RETURN_IF_ERROR(cudaEventCreateWithFlags(&event, cudaEventBlockingSync));
+  PL_RETURN_IF_ERROR(MakeStreams());
   PL_RETURN_IF_ERROR(MakeStaging());
   return MakeArena(options);
+}
+
+Status Card::MakeStreams() {
+  int lowest = 0, highest = 0;  // the highest priority is the smallest number
+  PL_CUDA_RETURN_IF_ERROR(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
+  for (int lane = 0; lane < kLaneCount; ++lane)
+    PL_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithPriority(&compute_[lane], cudaStreamNonBlocking, std::max(highest, lowest - lane)));
+  PL_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithFlags(&copy_, cudaStreamNonBlocking));
+  for (EventHandle& event : events_) PL_CUDA_RETURN_IF_ERROR(cudaEventCreateWithFlags(&event, cudaEventBlockingSync));
+  return OkStatus();
 }
 
 Status Card::MakeStaging() {
@@ -91,8 +99,9 @@ Card::~Card() {
   if (download_) AtEnd("cudaFreeHost", [&] { return cudaFreeHost(download_); });
   for (EventHandle event : events_)
     if (event) AtEnd("cudaEventDestroy", [&] { return cudaEventDestroy(event); });
-  for (StreamHandle stream : {compute_, copy_})
+  for (StreamHandle stream : compute_)
     if (stream) AtEnd("cudaStreamDestroy", [&] { return cudaStreamDestroy(stream); });
+  if (copy_) AtEnd("cudaStreamDestroy", [&] { return cudaStreamDestroy(copy_); });
   if (arena_) AtEnd("cudaFree", [&] { return cudaFree(arena_); });
 }
 
@@ -165,7 +174,8 @@ Status Card::Clear(void* at, size_t bytes, StreamHandle stream) {
 }
 
 Status Card::Sync() {
-  for (StreamHandle stream : {copy_, compute_})
+  if (copy_) PL_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(copy_));
+  for (StreamHandle stream : compute_)
     if (stream) PL_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream));
   return OkStatus();
 }

@@ -1,4 +1,4 @@
-// One card as its owner holds it: all of its memory as one arena, two streams, events, and pinned memory to stage through. Everything is made
+// One card as its owner holds it: all of its memory as one arena, streams, events, and pinned memory to stage through. Everything is made
 // in Open and given back in the destructor; in between nothing is allocated, registered or created (call_ledger.h).
 //
 // One thread uses a card at a time. Pointers into the arena are device pointers; the caller decides what lies where.
@@ -41,7 +41,9 @@ class Card {
   const std::string& name() const { return name_; }  // the product's
   uint8_t* arena() const { return arena_; }
   size_t arena_bytes() const { return arena_bytes_; }
-  StreamHandle compute() const { return compute_; }
+  // Lane 0 is of the lowest priority, the last lane of the highest: where all have work, the last one's goes first.
+  static constexpr int kLaneCount = 5;
+  StreamHandle compute(int lane = 0) const { return compute_[lane]; }
   StreamHandle copy() const { return copy_; }
 
   // Makes `memory` page-locked, so that Upload copies from it without staging. Only before ready; undone in the destructor. The memory
@@ -58,7 +60,7 @@ class Card {
   ByteSpan downloaded(size_t at, size_t bytes) const { return {download_ + at, bytes}; }
 
   // Events, numbered. Wait blocks this thread; Order makes `stream` wait.
-  static constexpr int kEventCount = 16;
+  static constexpr int kEventCount = 24;
   Status Record(int event, StreamHandle stream);
   Status Wait(int event);
   Status Order(StreamHandle stream, int event);
@@ -66,7 +68,7 @@ class Card {
 
   // Zeroes device memory, in the order of `stream`.
   Status Clear(void* at, size_t bytes, StreamHandle stream);
-  // Until both streams have nothing left to do.
+  // Until no stream has anything left to do.
   Status Sync();
   // Wipes the staging ring; no upload may be under way.
   void WipeStaging();
@@ -75,6 +77,7 @@ class Card {
   Card() = default;
   Status Make(const CardOptions& options);
   Status MakeArena(const CardOptions& options);
+  Status MakeStreams();
   Status MakeStaging();
   Status Stage(void* to, ByteSpan from);
 
@@ -89,7 +92,8 @@ class Card {
   std::string name_;
   uint8_t* arena_ = nullptr;
   size_t arena_bytes_ = 0;
-  StreamHandle compute_ = nullptr, copy_ = nullptr;
+  std::array<StreamHandle, kLaneCount> compute_{};
+  StreamHandle copy_ = nullptr;
   std::array<EventHandle, kEventCount> events_{};
   std::array<Chunk, kChunkCount> ring_{};
   int next_chunk_ = 0;

@@ -165,6 +165,20 @@ TEST_F(DeviceTest, TwoKeysInTurn) {
   }
 }
 
+// Without room for the queries side by side, and with few windows sorted at once.
+TEST_F(DeviceTest, ASmallArena) {
+  auto made = KeyFor(CurveId::kBls12381, CircuitKind::kIdentity, 16);
+  const uint64_t with_all = LayOutProof(made->key.view(), uint64_t{64} << 30)->total_bytes;
+  auto small = OpenCudaDevice({.ordinal = 0, .arena_bytes = with_all - 1});
+  ASSERT_TRUE(small.ok()) << small.status().ToString();
+  Device* const usual = device_;
+  device_ = small->get();
+  Compare(made->key.view(), 5, made->circuit.witness(), "one after the other");
+  Compare(made->key.view(), 5, made->circuit.witness(), "again");
+  device_ = usual;
+  Compare(made->key.view(), 5, made->circuit.witness(), "side by side");
+}
+
 // The key's memory is not read again while it is resident.
 TEST_F(DeviceTest, AResidentKeyStays) {
   auto made = KeyFor(CurveId::kBn254, CircuitKind::kBits, 10);
@@ -258,12 +272,18 @@ TEST(CudaLayout, PlacesDoNotOverlapAndTooLargeIsRefusedWithNumbers) {
       ASSERT_TRUE(layout.ok()) << layout.status().ToString();
       std::vector<CudaPlace> places(layout->points.begin(), layout->points.end());
       places.insert(places.end(), layout->sums.begin(), layout->sums.end());
-      for (const CudaPlace& place : {layout->roots, layout->witness, layout->a, layout->b, layout->shared}) places.push_back(place);
+      for (const CudaPlace& place : {layout->roots, layout->witness, layout->a, layout->b}) places.push_back(place);
+      ASSERT_TRUE(layout->side_by_side);
+      places.insert(places.end(), layout->work.begin(), layout->work.end());
       std::sort(places.begin(), places.end(), [](const CudaPlace& x, const CudaPlace& y) { return x.offset < y.offset; });
       for (size_t i = 0; i < places.size(); ++i) {
         EXPECT_EQ(places[i].offset % 256, 0u);
         EXPECT_LE(places[i].offset + places[i].bytes, i + 1 < places.size() ? places[i + 1].offset : layout->total_bytes);
       }
+      auto narrow = LayOutProof(key, layout->total_bytes - 1);
+      ASSERT_TRUE(narrow.ok());
+      EXPECT_FALSE(narrow->side_by_side);
+      EXPECT_LT(narrow->total_bytes, layout->total_bytes);
       auto refused = LayOutProof(key, layout->resident_bytes);
       EXPECT_EQ(refused.status().code(), ErrorCode::kResource);
     }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "cli/circuit_key.h"
+#include "cli/circuit_plan.h"
 #include "cli/command.h"
 #include "cli/stack_client.h"
 #include "cli/job.h"
@@ -74,10 +75,24 @@ Status List(const std::string& state, bool json) {
   return OkStatus();
 }
 
-Status Show(const std::string& state, const std::string& name, bool json) {
-  PL_ASSIGN_OR_RETURN(const auto client, ConnectToStack(state));
-  PL_ASSIGN_OR_RETURN(const wire::Circuit circuit, ShowCircuit(*client, name));
-  std::fputs((json ? CircuitJson(circuit) : CircuitText(circuit)).c_str(), stdout);
+struct ShowOptions {
+  std::string state, name, device, vram;
+  bool json = false, plan = false;
+};
+
+Status Show(const ShowOptions& options) {
+  PlanTarget target;
+  if (options.plan) {
+    PL_ASSIGN_OR_RETURN(target, ResolvePlanTarget(options.device, options.vram));
+  }
+  PL_ASSIGN_OR_RETURN(const auto client, ConnectToStack(options.state));
+  PL_ASSIGN_OR_RETURN(const wire::Circuit circuit, ShowCircuit(*client, options.name));
+  if (!options.plan) {
+    std::fputs((options.json ? CircuitJson(circuit) : CircuitText(circuit)).c_str(), stdout);
+    return OkStatus();
+  }
+  PL_ASSIGN_OR_RETURN(const cuda::VramPlan plan, PlanCircuit(circuit, target));
+  std::fputs((options.json ? PlanJson(circuit, target, plan) : PlanText(circuit, target, plan)).c_str(), stdout);
   return OkStatus();
 }
 
@@ -119,6 +134,18 @@ CLI::App* AddNamed(CLI::App& group, const char* verb, const char* help, std::sha
   return sub;
 }
 
+void AddShow(CLI::App& group, Command& command) {
+  auto options = std::make_shared<ShowOptions>();
+  CLI::App* sub = group.add_subcommand("show", "one circuit, or with --plan how it lies in a card's memory");
+  sub->add_option("NAME", options->name, "the circuit")->required();
+  sub->add_option("--state", options->state, "the stack's state directory")->type_name("DIR");
+  sub->add_flag("--json", options->json, "print JSON");
+  CLI::Option* plan = sub->add_flag("--plan", options->plan, "the memory plan: buffers, pre-staging, what is streamed");
+  CLI::Option* device = sub->add_option("--device", options->device, "the card to plan for (default: cuda:0)")->type_name("cuda:N")->needs(plan);
+  sub->add_option("--vram", options->vram, "plan for a card with that much memory instead: 16GiB, 24GB")->type_name("SIZE")->needs(plan)->excludes(device);
+  sub->callback([options, &command] { command.run = [options] { return Show(*options); }; });
+}
+
 }  // namespace
 
 void AddCircuit(CLI::App& app, Command& command) {
@@ -132,10 +159,7 @@ void AddCircuit(CLI::App& app, Command& command) {
   list_command->add_flag("--json", list->json, "print JSON");
   list_command->callback([list, &command] { command.run = [list] { return List(list->state, list->json); }; });
 
-  auto show = std::make_shared<NameOptions>();
-  CLI::App* show_command = AddNamed(*group, "show", "one circuit", show);
-  show_command->add_flag("--json", show->json, "print JSON");
-  show_command->callback([show, &command] { command.run = [show] { return Show(show->state, show->name, show->json); }; });
+  AddShow(*group, command);
 
   auto remove = std::make_shared<NameOptions>();
   CLI::App* remove_command = AddNamed(*group, "remove", "forget a circuit; refused while a job uses it", remove);

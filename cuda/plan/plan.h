@@ -9,8 +9,8 @@
 //   kMsmH        the MSM of `a` over the H query
 //   kMsmWitness  the MSMs of the witness over A, B1, B2 and C
 // Two buffers may share bytes only if no phase has both. So where phases follow each other on different streams, an event orders the first
-// use of a buffer behind the last use of what lay there. A resident buffer keeps its content from one proof to the next; any other holds
-// nothing when its first phase begins.
+// use of a buffer behind the last use of what lay there. A resident buffer keeps its content from one proof to the next, and the next
+// partition's input waits in its buffers; any other holds nothing when its first phase begins.
 //
 // What the executor does, by what the plan says:
 //   * Each MSM is a list of pieces (MsmRun): one MsmQueue with PieceOf(run, i) for points [i * piece_points, ...), the same scalars, all with

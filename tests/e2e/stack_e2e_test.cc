@@ -96,6 +96,14 @@ TEST_F(RunningStackTest, CircuitsAreListedShownAndRemoved) {
   EXPECT_EQ(copied["curve"], "bls12381");
   EXPECT_EQ(copied["domain"], 64);
   EXPECT_EQ(copied["public"], 42);
+  const json plan = json::parse(Cli({"circuit", "show", "copied", "--plan", "--vram", "16GiB", "--json"}).out);
+  EXPECT_EQ(plan["prestage"]["planned"], true);
+  EXPECT_EQ(plan["capacity_bytes"], 16836271800ull);
+  EXPECT_NE(Cli({"circuit", "show", "copied", "--plan", "--vram", "24GB"}).out.find("all of the key is resident"), std::string::npos);
+  EXPECT_EQ(Cli({"circuit", "show", "copied", "--plan", "--vram", "64KiB"}).exit_code, 1);
+  EXPECT_EQ(Cli({"circuit", "show", "copied", "--plan", "--device", "cpu"}).exit_code, 1);
+  EXPECT_EQ(Cli({"circuit", "show", "copied", "--vram", "16GiB"}).exit_code, 2);
+  EXPECT_EQ(Cli({"circuit", "show", "copied", "--plan", "--vram", "16"}).exit_code, 2);
   const std::string copy = copied["key"];
   EXPECT_EQ(copy.rfind(State() + "/keys/", 0), 0u) << copy;
   EXPECT_TRUE(std::filesystem::exists(copy));

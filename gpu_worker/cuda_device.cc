@@ -1,7 +1,7 @@
 #include "gpu_worker/cuda_device.h"
 
-#include <algorithm>
-#include <optional>
+#include <array>
+#include <cstring>
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
@@ -20,6 +20,8 @@ enum Event {
   kUploadBegins,
   kWitnessUploaded,
   kUploaded,
+  kClassified,
+  kDigitsReady,
   kTransformBegins,
   kTransformed,
   kQueryBegins,
@@ -28,9 +30,11 @@ enum Event {
 };
 static_assert(kCleared < cuda::Card::kEventCount);
 // The longest first.
-constexpr Query kQueueOrder[] = {kQueryB2, kQueryH, kQueryA, kQueryC, kQueryB1};
-// Its first part, the transforms, is short and holds up H: it shares the last but one lane, B2 has the last.
+constexpr Query kQueueOrder[] = {kQueryB2, kQueryA, kQueryC, kQueryB1};
+// B2 takes longest and H waits for the transforms: theirs are the lanes of the highest priority.
 constexpr int kLaneOf[kQueryCount] = {3, 2, 0, 4, 1};
+// Where in the card's memory for downloads the classes and the sums arrive.
+constexpr size_t kClassesAt = 0, kSumsAt = 256;
 constexpr std::string_view kStageOf[kQueryCount] = {"msm_h", "msm_a", "msm_b1", "msm_b2", "msm_c"};
 
 struct FieldCode {
@@ -66,17 +70,21 @@ class CudaDevice : public Device {
   Status UploadWitness(const ProveWork& work);
   Status QueueTransforms(const ProvingKeyView& key);
   Status QueueProof(const ProveWork& work);
-  Status QueueQuery(int query, const void* scalars);
+  Status QueueClasses(uint32_t n_vars);
+  Status QueueWitnessDigits(uint32_t n_vars);
+  Status QueueSums(int query);
   Result<Proof> Finish(const ProveWork& work);
   Status WarmUpCurve(CurveId curve);
 
   cuda::StreamHandle LaneOf(int query) const;
+  size_t SumsAt(int query) const;
   uint8_t* At(const CudaPlace& place) const { return card_->arena() + place.offset; }
 
   std::string name_;
   std::unique_ptr<cuda::Card> card_;
   uint64_t resident_key_ = 0;  // 0: none
   CudaLayout layout_;          // of the key that is there
+  std::array<cuda::MsmPlan, kQueryCount> plans_;  // of the proof under way
   bool lost_ = false;
 };
 
@@ -118,12 +126,16 @@ Status CudaDevice::EnsureKey(const ProveWork& work) {
   resident_key_ = 0;
   const ProvingKeyView& key = work.key;
   PL_ASSIGN_OR_RETURN(layout_, LayOutProof(key, card_->arena_bytes()));
+  plans_ = layout_.plans;
   const ByteSpan sections[kQueryCount] = {key.h, key.a, key.b1, key.b2, key.c};
   for (int q = 0; q < kQueryCount; ++q) {
-    if (sections[q].size() != layout_.points[q].bytes)
+    uint8_t* at = At(layout_.points[q]);
+    const size_t infinities = q == kQueryC ? layout_.public_points * cuda::MsmPointBytes(layout_.plans[q].group) : 0;
+    if (infinities + sections[q].size() != layout_.points[q].bytes)
       return Status(ErrorCode::kMismatch, StrCat("the key's section for ", kStageOf[q], " has ", sections[q].size(), " bytes, ",
-                                                 layout_.points[q].bytes, " were expected"));
-    PL_RETURN_IF_ERROR(card_->Upload(At(layout_.points[q]), sections[q]));
+                                                 layout_.points[q].bytes - infinities, " were expected"));
+    PL_RETURN_IF_ERROR(card_->Clear(at, infinities, card_->copy()));
+    PL_RETURN_IF_ERROR(card_->Upload(at + infinities, sections[q]));
   }
   if (key.log2_domain > 0)
     PL_RETURN_IF_ERROR(CodeOf(key.curve).build_roots(At(layout_.roots), static_cast<int>(key.log2_domain), card_->compute()));
@@ -144,14 +156,42 @@ Status CudaDevice::UploadWitness(const ProveWork& work) {
 
 cuda::StreamHandle CudaDevice::LaneOf(int query) const { return card_->compute(layout_.side_by_side ? kLaneOf[query] : 0); }
 
-Status CudaDevice::QueueQuery(int query, const void* scalars) {
-  const cuda::MsmPlan& plan = layout_.plans[query];
+size_t CudaDevice::SumsAt(int query) const { return kSumsAt + (layout_.sums[query].offset - layout_.sums[0].offset); }
+
+Status CudaDevice::QueueSums(int query) {
   cuda::StreamHandle stream = LaneOf(query);
+  const cuda::MsmPlan& plan = plans_[query];
   uint8_t* sums = At(layout_.sums[query]);
   PL_RETURN_IF_ERROR(card_->Record(kQueryBegins + query, stream));
-  PL_RETURN_IF_ERROR(cuda::MsmQueue(plan, At(layout_.points[query]), scalars, At(layout_.work[query]), sums, stream));
-  PL_RETURN_IF_ERROR(card_->Download(layout_.sums[query].offset - layout_.sums[0].offset, sums, plan.result_bytes, stream));
+  if (plan.digits_apart) {
+    PL_RETURN_IF_ERROR(cuda::MsmQueueSums(plan, At(layout_.points[query]), At(layout_.digits), At(layout_.work[query]), sums, stream));
+  } else {
+    const void* scalars = At(query == kQueryH ? layout_.a : layout_.witness);
+    PL_RETURN_IF_ERROR(cuda::MsmQueue(plan, At(layout_.points[query]), scalars, At(layout_.work[query]), sums, stream));
+  }
+  PL_RETURN_IF_ERROR(card_->Download(SumsAt(query), sums, plan.result_bytes, stream));
   return card_->Record(kQueryEnds + query, stream);
+}
+
+// What the witness is made of decides the plans: the host waits for that, while H is queued already.
+Status CudaDevice::QueueWitnessDigits(uint32_t n_vars) {
+  cuda::StreamHandle stream = LaneOf(kQueryA);
+  PL_RETURN_IF_ERROR(card_->Wait(kClassified));
+  cuda::MsmClasses classes;
+  std::memcpy(&classes, card_->downloaded(kClassesAt, sizeof classes).data(), sizeof classes);
+  if (uint64_t{classes.wide} + classes.ones > n_vars)
+    return Status(ErrorCode::kDeviceFault, StrCat(classes.wide, " wide values and ", classes.ones, " ones among ", n_vars));
+  plans_ = PlanWitness(layout_, classes);
+  PL_RETURN_IF_ERROR(cuda::MsmQueueDigits(plans_[kQueryA], At(layout_.witness), At(layout_.indices), n_vars, At(layout_.digits), stream));
+  return card_->Record(kDigitsReady, stream);
+}
+
+Status CudaDevice::QueueClasses(uint32_t n_vars) {
+  cuda::StreamHandle stream = LaneOf(kQueryA);
+  uint8_t* classes = At(layout_.classes);
+  PL_RETURN_IF_ERROR(cuda::MsmClassify(At(layout_.witness), n_vars, At(layout_.indices), classes, stream));
+  PL_RETURN_IF_ERROR(card_->Download(kClassesAt, classes, sizeof(cuda::MsmClasses), stream));
+  return card_->Record(kClassified, stream);
 }
 
 Status CudaDevice::QueueTransforms(const ProvingKeyView& key) {
@@ -164,15 +204,15 @@ Status CudaDevice::QueueTransforms(const ProvingKeyView& key) {
 }
 
 Status CudaDevice::QueueProof(const ProveWork& work) {
-  const uint8_t* witness = At(layout_.witness);
-  const size_t first_private = (size_t{work.key.n_public} + 1) * kFrBytes;
+  const uint32_t n_vars = work.key.n_vars;
+  PL_RETURN_IF_ERROR(card_->Order(LaneOf(kQueryA), kWitnessUploaded));
+  if (layout_.side_by_side) PL_RETURN_IF_ERROR(QueueClasses(n_vars));
+  PL_RETURN_IF_ERROR(QueueTransforms(work.key));
+  PL_RETURN_IF_ERROR(QueueSums(kQueryH));
+  if (layout_.side_by_side) PL_RETURN_IF_ERROR(QueueWitnessDigits(n_vars));
   for (const Query q : kQueueOrder) {
-    if (q == kQueryH)
-      PL_RETURN_IF_ERROR(QueueTransforms(work.key));
-    else
-      PL_RETURN_IF_ERROR(card_->Order(LaneOf(q), kWitnessUploaded));
-    const uint8_t* scalars = q == kQueryH ? At(layout_.a) : q == kQueryC ? witness + first_private : witness;
-    PL_RETURN_IF_ERROR(QueueQuery(q, scalars));
+    if (layout_.side_by_side) PL_RETURN_IF_ERROR(card_->Order(LaneOf(q), kDigitsReady));
+    PL_RETURN_IF_ERROR(QueueSums(q));
   }
   // From the witness to the end of the arena's used part: all that was made of a witness.
   cuda::StreamHandle stream = card_->compute();
@@ -193,8 +233,7 @@ Result<Proof> CudaDevice::Finish(const ProveWork& work) {
   std::array<std::vector<uint8_t>, kQueryCount> points;
   for (int q : {kQueryH, kQueryA, kQueryB1, kQueryC, kQueryB2}) {
     PL_RETURN_IF_ERROR(report(kStageOf[q], kQueryBegins + q, kQueryEnds + q));
-    const size_t at = layout_.sums[q].offset - layout_.sums[0].offset;
-    points[q] = cuda::MsmFinish(layout_.plans[q], card_->downloaded(at, layout_.plans[q].result_bytes));
+    points[q] = cuda::MsmFinish(plans_[q], card_->downloaded(SumsAt(q), plans_[q].result_bytes));
   }
   const uint64_t start = MonotonicNs();
   const QuerySums sums{.h = points[kQueryH], .a = points[kQueryA], .b1 = points[kQueryB1], .b2 = points[kQueryB2], .c = points[kQueryC]};
@@ -216,13 +255,23 @@ Status CudaDevice::WarmUpCurve(CurveId curve) {
   shape.log2_domain = 14;
   shape.n_vars = uint32_t{1} << 16;
   PL_ASSIGN_OR_RETURN(layout_, LayOutProof(shape, card_->arena_bytes()));
+  plans_ = layout_.plans;
   PL_RETURN_IF_ERROR(card_->Clear(card_->arena(), layout_.total_bytes, card_->compute()));
   PL_RETURN_IF_ERROR(CodeOf(curve).build_roots(At(layout_.roots), static_cast<int>(shape.log2_domain), card_->compute()));
   for (int log2_n : {1, 14})
     PL_RETURN_IF_ERROR(CodeOf(curve).scalars_of_h(At(layout_.a), At(layout_.b), At(layout_.work[kQueryH]), At(layout_.roots), log2_n, card_->compute()));
   PL_RETURN_IF_ERROR(card_->Sync());
-  for (int q = 0; q < kQueryCount; ++q)
-    PL_RETURN_IF_ERROR(QueueQuery(q, At(q == kQueryH ? layout_.a : layout_.witness)));
+  PL_RETURN_IF_ERROR(QueueSums(kQueryH));
+  if (layout_.side_by_side) {
+    const cuda::MsmClasses classes{shape.n_vars / 2, shape.n_vars / 2};
+    PL_RETURN_IF_ERROR(QueueClasses(shape.n_vars));
+    PL_RETURN_IF_ERROR(card_->Sync());
+    plans_ = PlanWitness(layout_, classes);
+    // The list of indices is all zeros: the same scalar over and over.
+    PL_RETURN_IF_ERROR(cuda::MsmQueueDigits(plans_[kQueryA], At(layout_.witness), At(layout_.indices), shape.n_vars, At(layout_.digits), LaneOf(kQueryA)));
+    PL_RETURN_IF_ERROR(card_->Sync());
+  }
+  for (const Query q : kQueueOrder) PL_RETURN_IF_ERROR(QueueSums(q));
   return card_->Sync();
 }
 

@@ -1,9 +1,52 @@
 #include "cuda/msm/msm.h"
 
+#include "cuda/device/check.h"
 #include "cuda/msm/msm_group.h"
 
 namespace proofline::cuda {
 namespace {
+
+constexpr uint32_t kClassifyThreads = 256, kClassifyEach = 16, kClassifyTile = kClassifyThreads * kClassifyEach;
+enum Class : uint32_t { kWide = 0, kOne = 1, kZero = 2 };
+
+__device__ Class ClassOf(const uint4* scalar) {
+  const uint4 low = scalar[0], high = scalar[1];
+  const bool small = (low.y | low.z | low.w | high.x | high.y | high.z | high.w) == 0 && low.x <= 1;
+  return !small ? kWide : low.x == 1 ? kOne : kZero;
+}
+
+// Block level: a tile of scalars. Each thread counts itself into its warp, each warp into the block, each block into the whole list, so that
+// one atomic a block and class reaches global memory.
+__global__ void __launch_bounds__(kClassifyThreads) MsmClassifyKernel(const uint4* scalars, uint32_t n, uint32_t* indices, uint32_t* counts) {
+  __shared__ uint32_t block_count[2], block_first[2];
+  if (threadIdx.x < 2) block_count[threadIdx.x] = 0;
+  __syncthreads();
+  const uint32_t first = blockIdx.x * kClassifyTile + threadIdx.x;
+  const uint32_t lane = threadIdx.x % 32;
+  Class class_of[kClassifyEach];
+  uint32_t rank[kClassifyEach];
+#pragma unroll
+  for (uint32_t k = 0; k < kClassifyEach; ++k) {
+    const uint32_t i = first + k * kClassifyThreads;
+    class_of[k] = i < n ? ClassOf(scalars + 2 * size_t{i}) : kZero;
+    for (uint32_t which : {kWide, kOne}) {
+      const uint32_t mine = __ballot_sync(0xffffffffu, class_of[k] == which);
+      uint32_t before = 0;
+      if (lane == 0 && mine) before = atomicAdd(&block_count[which], __popc(mine));
+      before = __shfl_sync(0xffffffffu, before, 0);
+      if (class_of[k] == which) rank[k] = before + __popc(mine & ((1u << lane) - 1));
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x < 2) block_first[threadIdx.x] = atomicAdd(&counts[threadIdx.x], block_count[threadIdx.x]);
+  __syncthreads();
+#pragma unroll
+  for (uint32_t k = 0; k < kClassifyEach; ++k) {
+    const uint32_t i = first + k * kClassifyThreads;
+    if (class_of[k] == kWide) indices[block_first[kWide] + rank[k]] = i;
+    if (class_of[k] == kOne) indices[n - 1 - block_first[kOne] - rank[k]] = i;
+  }
+}
 
 const MsmGroupCode& CodeOf(MsmGroup group) {
   switch (group) {
@@ -20,6 +63,24 @@ const MsmGroupCode& CodeOf(MsmGroup group) {
 Status MsmQueue(const MsmPlan& plan, const void* bases, const void* scalars, void* workspace, void* result,
                 StreamHandle stream) {
   return CodeOf(plan.group).queue(plan, bases, scalars, workspace, result, stream);
+}
+
+Status MsmClassify(const void* scalars, uint32_t n, void* indices, void* classes, StreamHandle stream) {
+  static_assert(sizeof(MsmClasses) == 8 && offsetof(MsmClasses, ones) == 4);
+  PL_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(classes, 0, sizeof(MsmClasses), stream));
+  if (n == 0) return OkStatus();
+  MsmClassifyKernel<<<(n + kClassifyTile - 1) / kClassifyTile, kClassifyThreads, 0, stream>>>(
+      static_cast<const uint4*>(scalars), n, static_cast<uint32_t*>(indices), static_cast<uint32_t*>(classes));
+  PL_CUDA_CHECK_LAUNCH();
+  return OkStatus();
+}
+
+Status MsmQueueDigits(const MsmPlan& plan, const void* scalars, const void* indices, uint32_t indices_n, void* digits, StreamHandle stream) {
+  return CodeOf(plan.group).digits(plan, scalars, indices, indices_n, digits, stream);
+}
+
+Status MsmQueueSums(const MsmPlan& plan, const void* bases, const void* digits, void* workspace, void* result, StreamHandle stream) {
+  return CodeOf(plan.group).sums(plan, bases, digits, workspace, result, stream);
 }
 
 std::vector<uint8_t> MsmFinish(const MsmPlan& plan, ByteSpan result) { return CodeOf(plan.group).finish(plan, result); }

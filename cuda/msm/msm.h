@@ -7,7 +7,11 @@
 // same cut again as a list 1/64th as long, until nothing is left. Buckets are summed with weights by running sums, a chunk of buckets a
 // thread. The sums of the windows go to the host, which does the last few hundred doublings.
 //
-// Device level: MsmQueue puts everything on one stream, allocates nothing, waits for nothing.
+// The digits can be made and sorted apart from the sums. Then several lists of bases that have the same scalars (Groth16's A, B1, B2 and C)
+// share them, and scalars that are 0 or 1, of which a witness is full, stay out: MsmClassify lists the others and the ones, the host reads how
+// many there are and plans for that many. A one is a single digit in the lowest window.
+//
+// Device level: a call queues everything on one stream, allocates nothing, waits for nothing.
 #pragma once
 
 #include <cstddef>
@@ -47,6 +51,9 @@ struct MsmPlan {
   uint32_t windows_at_once = 0;  // sorted together: more keeps a small MSM's launches full, fewer need less memory
   size_t workspace_bytes = 0;
   size_t result_bytes = 0;  // one sum a window
+  uint32_t ones = 0;        // scalars of value 1 besides the n; only where digits are apart
+  bool digits_apart = false;
+  size_t digits_bytes = 0;  // where they are: of the digits' own workspace
 };
 // `n` < 2^31. `windows_at_once` 0 = all.
 MsmPlan PlanMsm(MsmGroup group, uint32_t n, uint32_t windows_at_once = 0, int window_count = 0);
@@ -55,6 +62,23 @@ MsmPlan PlanMsm(MsmGroup group, uint32_t n, uint32_t windows_at_once = 0, int wi
 // in `result` (device, plan.result_bytes). `workspace` (plan.workspace_bytes) must not be in use by another stream until this is done.
 Status MsmQueue(const MsmPlan& plan, const void* bases, const void* scalars, void* workspace, void* result,
                 StreamHandle stream);
+
+// How many scalars are neither 0 nor 1, and how many are 1.
+struct MsmClasses {
+  uint32_t wide = 0, ones = 0;
+};
+// A plan for digits apart: all windows at once, and the same windows for every group of a curve. Precondition: fewer than 2^32 digits.
+MsmPlan PlanMsmOfClasses(MsmGroup group, MsmClasses classes, int window_count = 0);
+inline constexpr size_t kMsmMostWindows = 60;
+
+// indices (4 n bytes): which scalars are wide, from the front; which are ones, from the back; in no particular order. classes: an MsmClasses on
+// the device. Scalars as for MsmQueue, of either curve.
+Status MsmClassify(const void* scalars, uint32_t n, void* indices, void* classes, StreamHandle stream);
+// The sorted digits into `digits` (plan.digits_bytes), which then only is read. `indices` of `indices_n` scalars as MsmClassify leaves them;
+// null: scalars 0 to plan.n - 1, no ones.
+Status MsmQueueDigits(const MsmPlan& plan, const void* scalars, const void* indices, uint32_t indices_n, void* digits, StreamHandle stream);
+// The rest of MsmQueue. A plan of another group of the same curve with the same counts may read the same digits.
+Status MsmQueueSums(const MsmPlan& plan, const void* bases, const void* digits, void* workspace, void* result, StreamHandle stream);
 
 // The sum of all windows from a host copy of `result`, in the affine form of the bases. Runs on the host.
 std::vector<uint8_t> MsmFinish(const MsmPlan& plan, ByteSpan result);

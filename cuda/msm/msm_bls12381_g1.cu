@@ -4,6 +4,7 @@
 namespace proofline::cuda {
 
 const MsmGroupCode kMsmBls12381G1 = {QueueMsm<Bls12381FrModulus, Field<Bls12381FqModulus>>,
+                               QueueDigits<Bls12381FrModulus>, QueueSums<Field<Bls12381FqModulus>>,
                                FinishMsm<proofline::Bls12381<PortableArith>::G1>};
 
 }  // namespace proofline::cuda

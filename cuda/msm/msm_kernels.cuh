@@ -43,14 +43,16 @@ __device__ void StoreVector(T* p, const T& x) {
   for (size_t i = 0; i < sizeof(T) / 16; ++i) to[i] = from[i];
 }
 
-// keys[w n + i] = key of scalar i's digit in window first_window + w, values[w n + i] = i with the sign in bit 31.
+// Of the i-th scalar, which is scalar k = indices[i], or i without indices: keys[w n + i] = key of its digit in window first_window + w,
+// values[w n + i] = k with the sign in bit 31. Behind the first window's digits is room for `gap` others.
 template <class FrM>
-__global__ void MsmDigitsKernel(const Field<FrM>* scalars, uint32_t n, int first_window, int window_count, DigitWindows windows,
-                                bool top_included, uint32_t* keys, uint32_t* values) {
+__global__ void MsmDigitsKernel(const Field<FrM>* scalars, const uint32_t* indices, uint32_t n, uint32_t gap, int first_window,
+                                int window_count, DigitWindows windows, bool top_included, uint32_t* keys, uint32_t* values) {
   const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   using Fr = Field<FrM>;
-  Fr s = LoadVector(scalars + i);
+  const uint32_t index = indices ? indices[i] : i;
+  Fr s = LoadVector(scalars + index);
   // r - s < s exactly when s > r/2.
   const Fr negated = -s;
   bool smaller = false, decided = false;
@@ -85,10 +87,18 @@ __global__ void MsmDigitsKernel(const Field<FrM>* scalars, uint32_t n, int first
     int digit = is_top ? int(raw) : int(raw) - (1 << (window.bits - 1));
     const bool negative = digit < 0;
     const uint32_t magnitude = negative ? -digit : digit;
-    const size_t at = size_t(w) * n + i;
+    const size_t at = size_t(w) * n + i + (w > 0 ? gap : 0);
     keys[at] = uint32_t(w) << kDigitBits | magnitude;
-    values[at] = i | (uint32_t(negative != flip) << 31);
+    values[at] = index | (uint32_t(negative != flip) << 31);
   }
+}
+
+// Digit 1 of window 0 for each index in last[0], last[-1], ...
+inline __global__ void MsmOnesKernel(const uint32_t* last, uint32_t n, uint32_t* keys, uint32_t* values) {
+  const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  keys[i] = 1;
+  values[i] = *(last - i);
 }
 
 // The rare cases of an addition, kept out of the loop's code.

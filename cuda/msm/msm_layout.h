@@ -38,7 +38,17 @@ struct MsmLayout {
   size_t total_bytes = 0;
 };
 
+// In the workspace; keys, values and sort only where digits are not apart.
 MsmLayout LayOutMsm(const MsmPlan& plan);
+
+// In the digits' own workspace. Window 0 has n + ones digits, the others n; they lie one behind the other.
+struct MsmDigitsLayout {
+  uint64_t entries = 0;
+  size_t keys[2] = {}, values[2] = {};
+  size_t sort = 0, sort_bytes = 0;
+  size_t total_bytes = 0;
+};
+MsmDigitsLayout LayOutMsmDigits(const MsmPlan& plan);
 
 // What the library's sort of n pairs wants (CUB asks no device for this).
 size_t MsmSortBytes(uint32_t n);

@@ -31,6 +31,37 @@ int BestWindowCount(int bits, uint32_t n) {
   return best;
 }
 
+// Cuts the bits into windows.
+void CutWindows(MsmPlan& plan, int bits, int count) {
+  int bit = 0;
+  for (int w = 0; w < count; ++w) {
+    MsmWindow window;
+    window.first_bit = bit;
+    window.bits = bits / count + (w < bits % count ? 1 : 0);
+    window.is_signed = w + 1 < count;
+    // The top digit can be one more than its bits hold: the carry of the window below.
+    window.buckets = window.is_signed ? uint32_t{1} << (window.bits - 1) : (uint32_t{1} << window.bits) + 1;
+    window.first_bucket = plan.bucket_count;
+    plan.bucket_count += window.buckets;
+    plan.windows.push_back(window);
+    bit += window.bits;
+  }
+}
+
+// Where the next buffer of a workspace goes.
+class Places {
+ public:
+  size_t Take(size_t bytes) {
+    const size_t offset = at_;
+    at_ += (bytes + 255) / 256 * 256;
+    return offset;
+  }
+  size_t end() const { return at_; }
+
+ private:
+  size_t at_ = 0;
+};
+
 }  // namespace
 
 size_t MsmPointBytes(MsmGroup group) {
@@ -50,22 +81,27 @@ MsmPlan PlanMsm(MsmGroup group, uint32_t n, uint32_t windows_at_once, int window
   plan.n = n;
   const int bits = ScalarBits(group);
   const int count = window_count > 0 ? window_count : BestWindowCount(bits, n);
-  int bit = 0;
-  for (int w = 0; w < count; ++w) {
-    MsmWindow window;
-    window.first_bit = bit;
-    window.bits = bits / count + (w < bits % count ? 1 : 0);
-    window.is_signed = w + 1 < count;
-    // The top digit can be one more than its bits hold: the carry of the window below.
-    window.buckets = window.is_signed ? uint32_t{1} << (window.bits - 1) : (uint32_t{1} << window.bits) + 1;
-    window.first_bucket = plan.bucket_count;
-    plan.bucket_count += window.buckets;
-    plan.windows.push_back(window);
-    bit += window.bits;
-  }
+  CutWindows(plan, bits, count);
   plan.windows_at_once = windows_at_once == 0 ? count : std::min<uint32_t>(windows_at_once, count);
   plan.windows_at_once = std::min<uint32_t>(plan.windows_at_once, kMaxWindowsAtOnce);
   plan.workspace_bytes = LayOutMsm(plan).total_bytes;
+  plan.result_bytes = plan.windows.size() * MsmSumBytes(group);
+  return plan;
+}
+
+MsmPlan PlanMsmOfClasses(MsmGroup group, MsmClasses classes, int window_count) {
+  // For fewer scalars a window more or less costs nothing, and there would be too many of them.
+  constexpr uint32_t kFewest = 1024;
+  MsmPlan plan;
+  plan.group = group;
+  plan.n = classes.wide;
+  plan.ones = classes.ones;
+  plan.digits_apart = true;
+  const int bits = ScalarBits(group);
+  CutWindows(plan, bits, window_count > 0 ? window_count : BestWindowCount(bits, std::max(classes.wide, kFewest)));
+  plan.windows_at_once = static_cast<uint32_t>(plan.windows.size());
+  plan.workspace_bytes = LayOutMsm(plan).total_bytes;
+  plan.digits_bytes = LayOutMsmDigits(plan).total_bytes;
   plan.result_bytes = plan.windows.size() * MsmSumBytes(group);
   return plan;
 }
@@ -78,34 +114,43 @@ size_t MsmSortBytes(uint32_t n) {
   return 8 * uint64_t{n} + tiles * 1024 + parts * 4 * (256 * 8 + 8) + 6 * 256;
 }
 
+MsmDigitsLayout LayOutMsmDigits(const MsmPlan& plan) {
+  MsmDigitsLayout layout;
+  Places places;
+  layout.entries = uint64_t{plan.n} * plan.windows.size() + plan.ones;
+  for (size_t& buffer : layout.keys) buffer = places.Take(layout.entries * 4);
+  for (size_t& buffer : layout.values) buffer = places.Take(layout.entries * 4);
+  layout.sort_bytes = MsmSortBytes(plan.n + plan.ones);
+  layout.sort = places.Take(layout.sort_bytes);
+  layout.total_bytes = places.end();
+  return layout;
+}
+
 MsmLayout LayOutMsm(const MsmPlan& plan) {
   MsmLayout layout;
-  size_t at = 0;
-  const auto take = [&at](size_t bytes) {
-    const size_t offset = at;
-    at += (bytes + 255) / 256 * 256;
-    return offset;
-  };
-  const uint64_t entries = uint64_t{plan.n} * plan.windows_at_once;
+  Places places;
+  const uint64_t entries = uint64_t{plan.n} * plan.windows_at_once + plan.ones;
   layout.chunk = static_cast<uint32_t>(std::max<uint64_t>(kMinChunk, (entries + kTargetThreads - 1) / kTargetThreads));
-  for (size_t& buffer : layout.keys) buffer = take(entries * 4);
-  for (size_t& buffer : layout.values) buffer = take(entries * 4);
-  layout.sort_bytes = MsmSortBytes(plan.n);
-  layout.sort = take(layout.sort_bytes);
-  layout.buckets = take(size_t{plan.bucket_count} * MsmSumBytes(plan.group));
-  for (uint64_t items = entries, chunk = layout.chunk; ; chunk = kMergeChunk) {
+  if (!plan.digits_apart) {
+    for (size_t& buffer : layout.keys) buffer = places.Take(entries * 4);
+    for (size_t& buffer : layout.values) buffer = places.Take(entries * 4);
+    layout.sort_bytes = MsmSortBytes(plan.n);
+    layout.sort = places.Take(layout.sort_bytes);
+  }
+  layout.buckets = places.Take(size_t{plan.bucket_count} * MsmSumBytes(plan.group));
+  for (uint64_t items = entries, chunk = layout.chunk;; chunk = kMergeChunk) {
     const uint64_t chunks = (items + chunk - 1) / chunk;
-    layout.leftovers.push_back({static_cast<uint32_t>(chunks), take(chunks * 4), take(chunks * MsmSumBytes(plan.group))});
+    layout.leftovers.push_back({static_cast<uint32_t>(chunks), places.Take(chunks * 4), places.Take(chunks * MsmSumBytes(plan.group))});
     if (chunks <= 1) break;
     items = chunks;
   }
   uint32_t widest = 0;
   for (const MsmWindow& window : plan.windows) widest = std::max(widest, window.buckets);
-  for (uint32_t stride = (widest + kBucketChunk - 1) / kBucketChunk; ; stride = (stride + kMergeChunk - 1) / kMergeChunk) {
-    layout.folds.push_back({stride, take(plan.windows.size() * stride * MsmSumBytes(plan.group))});
+  for (uint32_t stride = (widest + kBucketChunk - 1) / kBucketChunk;; stride = (stride + kMergeChunk - 1) / kMergeChunk) {
+    layout.folds.push_back({stride, places.Take(plan.windows.size() * stride * MsmSumBytes(plan.group))});
     if (stride == 1) break;
   }
-  layout.total_bytes = at;
+  layout.total_bytes = places.end();
   return layout;
 }
 

@@ -24,38 +24,37 @@ inline DigitWindows DigitWindowsOf(const MsmPlan& plan) {
   return windows;
 }
 
+// `count` keys and values by their lowest `bits`, from the first pair of arrays into the second, all from element `at`.
+inline Status QueueSort(uint8_t* workspace, const size_t (&keys)[2], const size_t (&values)[2], size_t sort, size_t sort_bytes, size_t at,
+                        uint32_t count, int bits, cudaStream_t stream) {
+  const auto array = [&](size_t offset) { return reinterpret_cast<uint32_t*>(workspace + offset) + at; };
+  PL_CUDA_RETURN_IF_ERROR(cub::DeviceRadixSort::SortPairs(workspace + sort, sort_bytes, array(keys[0]), array(keys[1]), array(values[0]),
+                                                          array(values[1]), count, 0, bits, stream));
+  return OkStatus();
+}
+
 // Digits of windows [first, first + count), sorted window by window into keys[1], values[1].
 template <class FrM>
 Status QueueSortedDigits(const MsmPlan& plan, const MsmLayout& layout, const void* scalars, uint8_t* workspace, uint32_t first,
                          uint32_t count, cudaStream_t stream) {
-  auto* keys = reinterpret_cast<uint32_t*>(workspace + layout.keys[0]);
-  auto* values = reinterpret_cast<uint32_t*>(workspace + layout.values[0]);
-  auto* sorted_keys = reinterpret_cast<uint32_t*>(workspace + layout.keys[1]);
-  auto* sorted_values = reinterpret_cast<uint32_t*>(workspace + layout.values[1]);
   MsmDigitsKernel<FrM><<<BlocksFor(plan.n), kMsmThreads, 0, stream>>>(
-      static_cast<const Field<FrM>*>(scalars), plan.n, first, count, DigitWindowsOf(plan),
-      first + count == plan.windows.size(), keys, values);
+      static_cast<const Field<FrM>*>(scalars), nullptr, plan.n, 0, first, count, DigitWindowsOf(plan),
+      first + count == plan.windows.size(), reinterpret_cast<uint32_t*>(workspace + layout.keys[0]),
+      reinterpret_cast<uint32_t*>(workspace + layout.values[0]));
   PL_CUDA_CHECK_LAUNCH();
-  for (uint32_t w = 0; w < count; ++w) {
-    const size_t at = size_t{w} * plan.n;
-    size_t sort_bytes = layout.sort_bytes;
-    PL_CUDA_RETURN_IF_ERROR(cub::DeviceRadixSort::SortPairs(workspace + layout.sort, sort_bytes, keys + at, sorted_keys + at,
-                                                            values + at, sorted_values + at, plan.n, 0,
-                                                            plan.windows[first + w].bits + 1, stream));
-  }
+  for (uint32_t w = 0; w < count; ++w)
+    PL_RETURN_IF_ERROR(QueueSort(workspace, layout.keys, layout.values, layout.sort, layout.sort_bytes, size_t{w} * plan.n, plan.n,
+                                 plan.windows[first + w].bits + 1, stream));
   return OkStatus();
 }
 
-// The sorted digits of windows [first, first + count) into their buckets.
+// A sorted list of digits of windows [first, first + count) into their buckets.
 template <class F>
-Status QueueBuckets(const MsmPlan& plan, const MsmLayout& layout, const void* bases, uint8_t* workspace, uint32_t first,
-                    uint32_t count, cudaStream_t stream) {
+Status QueueBuckets(const MsmPlan& plan, const MsmLayout& layout, const void* bases, const uint32_t* keys, const uint32_t* values,
+                    uint64_t items, uint8_t* workspace, uint32_t first, uint32_t count, cudaStream_t stream) {
   BucketOfKey bucket_of{};
   for (uint32_t w = 0; w < count; ++w) bucket_of.first_bucket[w] = plan.windows[first + w].first_bucket;
   auto* buckets = reinterpret_cast<Xyzz<F>*>(workspace + layout.buckets);
-  const uint32_t* keys = reinterpret_cast<uint32_t*>(workspace + layout.keys[1]);
-  const auto* values = reinterpret_cast<uint32_t*>(workspace + layout.values[1]);
-  uint64_t items = uint64_t{plan.n} * count;
   uint64_t chunk = layout.chunk;
   const Xyzz<F>* sums = nullptr;
   for (const MsmLayout::Leftovers& level : layout.leftovers) {
@@ -116,8 +115,58 @@ Status QueueMsm(const MsmPlan& plan, const void* bases, const void* scalars, voi
   for (uint32_t first = 0; first < plan.windows.size(); first += plan.windows_at_once) {
     const uint32_t count = std::min<uint32_t>(plan.windows_at_once, plan.windows.size() - first);
     PL_RETURN_IF_ERROR(QueueSortedDigits<FrM>(plan, layout, scalars, bytes, first, count, stream));
-    PL_RETURN_IF_ERROR(QueueBuckets<F>(plan, layout, bases, bytes, first, count, stream));
+    PL_RETURN_IF_ERROR(QueueBuckets<F>(plan, layout, bases, reinterpret_cast<uint32_t*>(bytes + layout.keys[1]),
+                                       reinterpret_cast<uint32_t*>(bytes + layout.values[1]), uint64_t{plan.n} * count, bytes, first,
+                                       count, stream));
   }
+  return QueueWindowSums<F>(plan, layout, bytes, result, stream);
+}
+
+// The contract is MsmQueueDigits'.
+template <class FrM>
+Status QueueDigits(const MsmPlan& plan, const void* scalars, const void* indices, uint32_t indices_n, void* digits, StreamHandle stream) {
+  const MsmDigitsLayout layout = LayOutMsmDigits(plan);
+  if (layout.entries == 0) return OkStatus();
+  auto* bytes = static_cast<uint8_t*>(digits);
+  auto* keys = reinterpret_cast<uint32_t*>(bytes + layout.keys[0]);
+  auto* values = reinterpret_cast<uint32_t*>(bytes + layout.values[0]);
+  const auto* list = static_cast<const uint32_t*>(indices);
+  const int windows = static_cast<int>(plan.windows.size());
+  if (plan.n > 0) {
+    MsmDigitsKernel<FrM><<<BlocksFor(plan.n), kMsmThreads, 0, stream>>>(static_cast<const Field<FrM>*>(scalars), list, plan.n, plan.ones, 0,
+                                                                        windows, DigitWindowsOf(plan), true, keys, values);
+    PL_CUDA_CHECK_LAUNCH();
+  }
+  if (plan.ones > 0) {
+    MsmOnesKernel<<<BlocksFor(plan.ones), kMsmThreads, 0, stream>>>(list + indices_n - 1, plan.ones, keys + plan.n, values + plan.n);
+    PL_CUDA_CHECK_LAUNCH();
+  }
+  size_t at = 0;
+  for (int w = 0; w < windows; ++w) {
+    const uint32_t count = plan.n + (w == 0 ? plan.ones : 0);
+    if (count > 0)
+      PL_RETURN_IF_ERROR(QueueSort(bytes, layout.keys, layout.values, layout.sort, layout.sort_bytes, at, count, plan.windows[w].bits + 1, stream));
+    at += count;
+  }
+  return OkStatus();
+}
+
+// The contract is MsmQueueSums'.
+template <class F>
+Status QueueSums(const MsmPlan& plan, const void* bases, const void* digits, void* workspace, void* result, StreamHandle stream) {
+  const MsmDigitsLayout list = LayOutMsmDigits(plan);
+  if (list.entries == 0) {
+    PL_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(result, 0, plan.result_bytes, stream));
+    return OkStatus();
+  }
+  const MsmLayout layout = LayOutMsm(plan);
+  auto* bytes = static_cast<uint8_t*>(workspace);
+  const auto* sorted = static_cast<const uint8_t*>(digits);
+  PL_CUDA_RETURN_IF_ERROR(
+      cudaMemsetAsync(bytes + layout.buckets, 0, size_t{plan.bucket_count} * sizeof(Xyzz<F>), stream));
+  PL_RETURN_IF_ERROR(QueueBuckets<F>(plan, layout, bases, reinterpret_cast<const uint32_t*>(sorted + list.keys[1]),
+                                     reinterpret_cast<const uint32_t*>(sorted + list.values[1]), list.entries, bytes, 0,
+                                     static_cast<uint32_t>(plan.windows.size()), stream));
   return QueueWindowSums<F>(plan, layout, bytes, result, stream);
 }
 

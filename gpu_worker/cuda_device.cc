@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "cuda/device/call_ledger.h"
 #include "cuda/device/card.h"
+#include "cuda/msm/msm_present.h"
 #include "cuda/ntt/ntt.h"
 #include "cuda/qap/qap.h"
 #include "gpu_worker/cuda_layout.h"
@@ -20,9 +21,9 @@ enum Event {
   kUploadBegins,
   kWitnessUploaded,
   kUploaded,
-  kClassified,
-  kDigitsReady,
-  kTransformBegins,
+  kClassified,                              // + list
+  kDigitsReady = kClassified + kListCount,  // + list
+  kTransformBegins = kDigitsReady + kListCount,
   kTransformed,
   kQueryBegins,
   kQueryEnds = kQueryBegins + kQueryCount,
@@ -70,8 +71,11 @@ class CudaDevice : public Device {
   Status UploadWitness(const ProveWork& work);
   Status QueueTransforms(const ProvingKeyView& key);
   Status QueueProof(const ProveWork& work);
-  Status QueueClasses(uint32_t n_vars);
-  Status QueueWitnessDigits(uint32_t n_vars);
+  int FirstOf(int list) const;  // the query on whose lane a list is made
+  Status QueueClasses(int list, uint32_t n_vars);
+  Result<cuda::MsmClasses> ReadClasses(int list, uint32_t n_vars);
+  Status QueueDigits(int list, uint32_t n_vars);
+  Status PlanAndQueueDigits(uint32_t n_vars);
   Status QueueSums(int query);
   Result<Proof> Finish(const ProveWork& work);
   Status WarmUpCurve(CurveId curve);
@@ -140,6 +144,10 @@ Status CudaDevice::EnsureKey(const ProveWork& work) {
   if (key.log2_domain > 0)
     PL_RETURN_IF_ERROR(CodeOf(key.curve).build_roots(At(layout_.roots), static_cast<int>(key.log2_domain), card_->compute()));
   PL_RETURN_IF_ERROR(card_->Sync());
+  if (layout_.side_by_side) {
+    PL_RETURN_IF_ERROR(cuda::MsmMarkPresent(layout_.plans[kQueryB1].group, At(layout_.points[kQueryB1]), key.n_vars, At(layout_.present), card_->compute()));
+    PL_RETURN_IF_ERROR(card_->Sync());
+  }
   resident_key_ = work.key_id;
   if (work.observer) work.observer("load_key", MonotonicNs() - start);
   return OkStatus();
@@ -164,7 +172,7 @@ Status CudaDevice::QueueSums(int query) {
   uint8_t* sums = At(layout_.sums[query]);
   PL_RETURN_IF_ERROR(card_->Record(kQueryBegins + query, stream));
   if (plan.digits_apart) {
-    PL_RETURN_IF_ERROR(cuda::MsmQueueSums(plan, At(layout_.points[query]), At(layout_.digits), At(layout_.work[query]), sums, stream));
+    PL_RETURN_IF_ERROR(cuda::MsmQueueSums(plan, At(layout_.points[query]), At(layout_.digits[ListOf(query)]), At(layout_.work[query]), sums, stream));
   } else {
     const void* scalars = At(query == kQueryH ? layout_.a : layout_.witness);
     PL_RETURN_IF_ERROR(cuda::MsmQueue(plan, At(layout_.points[query]), scalars, At(layout_.work[query]), sums, stream));
@@ -173,30 +181,46 @@ Status CudaDevice::QueueSums(int query) {
   return card_->Record(kQueryEnds + query, stream);
 }
 
-// What the witness is made of decides the plans: the host waits for that, while H is queued already.
-Status CudaDevice::QueueWitnessDigits(uint32_t n_vars) {
-  cuda::StreamHandle stream = LaneOf(kQueryA);
-  PL_RETURN_IF_ERROR(card_->Wait(kClassified));
-  cuda::MsmClasses classes;
-  std::memcpy(&classes, card_->downloaded(kClassesAt, sizeof classes).data(), sizeof classes);
-  if (uint64_t{classes.wide} + classes.ones > n_vars)
-    return Status(ErrorCode::kDeviceFault, StrCat(classes.wide, " wide values and ", classes.ones, " ones among ", n_vars));
-  plans_ = PlanWitness(layout_, classes);
-  PL_RETURN_IF_ERROR(cuda::MsmQueueDigits(plans_[kQueryA], At(layout_.witness), At(layout_.indices), n_vars, At(layout_.digits), stream));
-  return card_->Record(kDigitsReady, stream);
+int CudaDevice::FirstOf(int list) const { return list == kListB ? kQueryB2 : kQueryA; }
+
+Status CudaDevice::QueueClasses(int list, uint32_t n_vars) {
+  cuda::StreamHandle stream = LaneOf(FirstOf(list));
+  const size_t at = list * sizeof(cuda::MsmClasses);
+  uint8_t* classes = At(layout_.classes) + at;
+  PL_RETURN_IF_ERROR(card_->Order(stream, kWitnessUploaded));
+  PL_RETURN_IF_ERROR(cuda::MsmClassifyPresent(At(layout_.witness), list == kListB ? At(layout_.present) : nullptr, n_vars,
+                                              At(layout_.indices[list]), classes, stream));
+  PL_RETURN_IF_ERROR(card_->Download(kClassesAt + at, classes, sizeof(cuda::MsmClasses), stream));
+  return card_->Record(kClassified + list, stream);
 }
 
-Status CudaDevice::QueueClasses(uint32_t n_vars) {
-  cuda::StreamHandle stream = LaneOf(kQueryA);
-  uint8_t* classes = At(layout_.classes);
-  PL_RETURN_IF_ERROR(cuda::MsmClassify(At(layout_.witness), n_vars, At(layout_.indices), classes, stream));
-  PL_RETURN_IF_ERROR(card_->Download(kClassesAt, classes, sizeof(cuda::MsmClasses), stream));
-  return card_->Record(kClassified, stream);
+Result<cuda::MsmClasses> CudaDevice::ReadClasses(int list, uint32_t n_vars) {
+  PL_RETURN_IF_ERROR(card_->Wait(kClassified + list));
+  cuda::MsmClasses classes;
+  std::memcpy(&classes, card_->downloaded(kClassesAt + list * sizeof classes, sizeof classes).data(), sizeof classes);
+  if (uint64_t{classes.wide} + classes.ones <= n_vars) return classes;
+  return Status(ErrorCode::kDeviceFault, StrCat(classes.wide, " wide values and ", classes.ones, " ones among ", n_vars));
+}
+
+Status CudaDevice::QueueDigits(int list, uint32_t n_vars) {
+  cuda::StreamHandle stream = LaneOf(FirstOf(list));
+  PL_RETURN_IF_ERROR(cuda::MsmQueueDigits(plans_[FirstOf(list)], At(layout_.witness), At(layout_.indices[list]), n_vars,
+                                          At(layout_.digits[list]), stream));
+  return card_->Record(kDigitsReady + list, stream);
+}
+
+// What the witness is made of decides the plans: the host waits for that, while H is queued already.
+Status CudaDevice::PlanAndQueueDigits(uint32_t n_vars) {
+  PL_ASSIGN_OR_RETURN(const cuda::MsmClasses all, ReadClasses(kListAll, n_vars));
+  PL_ASSIGN_OR_RETURN(const cuda::MsmClasses in_b, ReadClasses(kListB, n_vars));
+  plans_ = PlanWitness(layout_, {all, in_b});
+  PL_RETURN_IF_ERROR(QueueDigits(kListB, n_vars));
+  return QueueDigits(kListAll, n_vars);
 }
 
 Status CudaDevice::QueueTransforms(const ProvingKeyView& key) {
   cuda::StreamHandle stream = LaneOf(kQueryH);
-  PL_RETURN_IF_ERROR(card_->Order(stream, kUploaded));
+  PL_RETURN_IF_ERROR(card_->Order(stream, kUploaded));  // the witness is there too by then
   PL_RETURN_IF_ERROR(card_->Record(kTransformBegins, stream));
   PL_RETURN_IF_ERROR(CodeOf(key.curve).scalars_of_h(At(layout_.a), At(layout_.b), At(layout_.work[kQueryH]), At(layout_.roots),
                                                      static_cast<int>(key.log2_domain), stream));
@@ -205,13 +229,13 @@ Status CudaDevice::QueueTransforms(const ProvingKeyView& key) {
 
 Status CudaDevice::QueueProof(const ProveWork& work) {
   const uint32_t n_vars = work.key.n_vars;
-  PL_RETURN_IF_ERROR(card_->Order(LaneOf(kQueryA), kWitnessUploaded));
-  if (layout_.side_by_side) PL_RETURN_IF_ERROR(QueueClasses(n_vars));
+  if (layout_.side_by_side)
+    for (const List list : {kListB, kListAll}) PL_RETURN_IF_ERROR(QueueClasses(list, n_vars));
   PL_RETURN_IF_ERROR(QueueTransforms(work.key));
   PL_RETURN_IF_ERROR(QueueSums(kQueryH));
-  if (layout_.side_by_side) PL_RETURN_IF_ERROR(QueueWitnessDigits(n_vars));
+  if (layout_.side_by_side) PL_RETURN_IF_ERROR(PlanAndQueueDigits(n_vars));
   for (const Query q : kQueueOrder) {
-    if (layout_.side_by_side) PL_RETURN_IF_ERROR(card_->Order(LaneOf(q), kDigitsReady));
+    if (layout_.side_by_side) PL_RETURN_IF_ERROR(card_->Order(LaneOf(q), kDigitsReady + ListOf(q)));
     PL_RETURN_IF_ERROR(QueueSums(q));
   }
   // From the witness to the end of the arena's used part: all that was made of a witness.
@@ -263,12 +287,14 @@ Status CudaDevice::WarmUpCurve(CurveId curve) {
   PL_RETURN_IF_ERROR(card_->Sync());
   PL_RETURN_IF_ERROR(QueueSums(kQueryH));
   if (layout_.side_by_side) {
-    const cuda::MsmClasses classes{shape.n_vars / 2, shape.n_vars / 2};
-    PL_RETURN_IF_ERROR(QueueClasses(shape.n_vars));
-    PL_RETURN_IF_ERROR(card_->Sync());
-    plans_ = PlanWitness(layout_, classes);
-    // The list of indices is all zeros: the same scalar over and over.
-    PL_RETURN_IF_ERROR(cuda::MsmQueueDigits(plans_[kQueryA], At(layout_.witness), At(layout_.indices), shape.n_vars, At(layout_.digits), LaneOf(kQueryA)));
+    PL_RETURN_IF_ERROR(cuda::MsmMarkPresent(layout_.plans[kQueryB1].group, At(layout_.points[kQueryB1]), shape.n_vars, At(layout_.present), card_->compute()));
+    const cuda::MsmClasses half{shape.n_vars / 2, shape.n_vars / 2};
+    plans_ = PlanWitness(layout_, {half, half});
+    for (const List list : {kListB, kListAll}) {
+      PL_RETURN_IF_ERROR(QueueClasses(list, shape.n_vars));
+      // The list of indices is all zeros: the same scalar over and over.
+      PL_RETURN_IF_ERROR(QueueDigits(list, shape.n_vars));
+    }
     PL_RETURN_IF_ERROR(card_->Sync());
   }
   for (const Query q : kQueueOrder) PL_RETURN_IF_ERROR(QueueSums(q));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "cuda/msm/msm_present.h"
 #include "cuda/ntt/ntt.h"
 
 namespace proofline::gpu_worker {
@@ -41,6 +42,7 @@ CudaLayout LayOut(const ProvingKeyView& key, bool side_by_side, uint32_t windows
     out.points[q] = bump.Take(uint64_t{count} * cuda::MsmPointBytes(group));
   }
   out.roots = bump.Take(cuda::NttTableBytes(static_cast<int>(key.log2_domain)));
+  if (side_by_side) out.present = bump.Take(cuda::PresentBytes(key.n_vars));
   out.resident_bytes = bump.at();
   out.witness = bump.Take(uint64_t{key.n_vars} * kFrBytes);
   out.a = bump.Take(uint64_t{key.domain()} * kFrBytes);
@@ -48,9 +50,9 @@ CudaLayout LayOut(const ProvingKeyView& key, bool side_by_side, uint32_t windows
   for (int q = 0; q < kQueryCount; ++q)
     out.sums[q] = bump.Take(std::max(out.plans[q].result_bytes, cuda::kMsmMostWindows * cuda::MsmSumBytes(out.plans[q].group)));
   if (side_by_side) {
-    out.indices = bump.Take(uint64_t{key.n_vars} * 4);
-    out.classes = bump.Take(sizeof(cuda::MsmClasses));
-    out.digits = bump.Take(out.plans[kQueryA].digits_bytes);
+    out.classes = bump.Take(kListCount * sizeof(cuda::MsmClasses));
+    for (CudaPlace& indices : out.indices) indices = bump.Take(uint64_t{key.n_vars} * 4);
+    for (CudaPlace& digits : out.digits) digits = bump.Take(out.plans[kQueryA].digits_bytes);
   }
   uint64_t needs[kQueryCount];
   for (int q = 0; q < kQueryCount; ++q) needs[q] = out.plans[q].workspace_bytes;
@@ -63,15 +65,15 @@ CudaLayout LayOut(const ProvingKeyView& key, bool side_by_side, uint32_t windows
 
 }  // namespace
 
-std::array<cuda::MsmPlan, kQueryCount> PlanWitness(const CudaLayout& layout, cuda::MsmClasses classes) {
+std::array<cuda::MsmPlan, kQueryCount> PlanWitness(const CudaLayout& layout, const std::array<cuda::MsmClasses, kListCount>& classes) {
   std::array<cuda::MsmPlan, kQueryCount> plans = layout.plans;
   // More windows for fewer scalars; those of the whole witness where the room would not do.
   const int whole = static_cast<int>(layout.plans[kQueryA].windows.size());
   for (const int window_count : {0, whole}) {
     bool fits = true;
     for (const Query q : {kQueryA, kQueryB1, kQueryB2, kQueryC}) {
-      plans[q] = cuda::PlanMsmOfClasses(layout.plans[q].group, classes, window_count);
-      fits &= plans[q].workspace_bytes <= layout.work[q].bytes && plans[q].digits_bytes <= layout.digits.bytes &&
+      plans[q] = cuda::PlanMsmOfClasses(layout.plans[q].group, classes[ListOf(q)], window_count);
+      fits &= plans[q].workspace_bytes <= layout.work[q].bytes && plans[q].digits_bytes <= layout.digits[ListOf(q)].bytes &&
               plans[q].result_bytes <= layout.sums[q].bytes;
     }
     if (fits) break;

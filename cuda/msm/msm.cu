@@ -2,6 +2,7 @@
 
 #include "cuda/device/check.h"
 #include "cuda/msm/msm_group.h"
+#include "cuda/msm/msm_present.h"
 
 namespace proofline::cuda {
 namespace {
@@ -17,7 +18,8 @@ __device__ Class ClassOf(const uint4* scalar) {
 
 // Block level: a tile of scalars. Each thread counts itself into its warp, each warp into the block, each block into the whole list, so that
 // one atomic a block and class reaches global memory.
-__global__ void __launch_bounds__(kClassifyThreads) MsmClassifyKernel(const uint4* scalars, uint32_t n, uint32_t* indices, uint32_t* counts) {
+__global__ void __launch_bounds__(kClassifyThreads) MsmClassifyKernel(const uint4* scalars, const uint32_t* present, uint32_t n,
+                                                                       uint32_t* indices, uint32_t* counts) {
   __shared__ uint32_t block_count[2], block_first[2];
   if (threadIdx.x < 2) block_count[threadIdx.x] = 0;
   __syncthreads();
@@ -28,7 +30,8 @@ __global__ void __launch_bounds__(kClassifyThreads) MsmClassifyKernel(const uint
 #pragma unroll
   for (uint32_t k = 0; k < kClassifyEach; ++k) {
     const uint32_t i = first + k * kClassifyThreads;
-    class_of[k] = i < n ? ClassOf(scalars + 2 * size_t{i}) : kZero;
+    const bool counts_in = i < n && (present == nullptr || (present[i / 32] >> (i % 32)) & 1);
+    class_of[k] = counts_in ? ClassOf(scalars + 2 * size_t{i}) : kZero;
     for (uint32_t which : {kWide, kOne}) {
       const uint32_t mine = __ballot_sync(0xffffffffu, class_of[k] == which);
       uint32_t before = 0;
@@ -58,6 +61,18 @@ const MsmGroupCode& CodeOf(MsmGroup group) {
   return kMsmBn254G1;
 }
 
+// Bit i % 32 of word i / 32: base i, of `vectors` times 16 bytes, is not all zero.
+__global__ void MsmMarkPresentKernel(const uint4* bases, uint32_t vectors, uint32_t n, uint32_t* present) {
+  const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  uint32_t any = 0;
+  for (uint32_t k = 0; i < n && k < vectors && any == 0; ++k) {
+    const uint4 v = bases[size_t{i} * vectors + k];
+    any = v.x | v.y | v.z | v.w;
+  }
+  const uint32_t word = __ballot_sync(0xffffffffu, any != 0);
+  if (threadIdx.x % 32 == 0 && i < n) present[i / 32] = word;
+}
+
 }  // namespace
 
 Status MsmQueue(const MsmPlan& plan, const void* bases, const void* scalars, void* workspace, void* result,
@@ -66,11 +81,24 @@ Status MsmQueue(const MsmPlan& plan, const void* bases, const void* scalars, voi
 }
 
 Status MsmClassify(const void* scalars, uint32_t n, void* indices, void* classes, StreamHandle stream) {
+  return MsmClassifyPresent(scalars, nullptr, n, indices, classes, stream);
+}
+
+Status MsmClassifyPresent(const void* scalars, const void* present, uint32_t n, void* indices, void* classes, StreamHandle stream) {
   static_assert(sizeof(MsmClasses) == 8 && offsetof(MsmClasses, ones) == 4);
   PL_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(classes, 0, sizeof(MsmClasses), stream));
   if (n == 0) return OkStatus();
   MsmClassifyKernel<<<(n + kClassifyTile - 1) / kClassifyTile, kClassifyThreads, 0, stream>>>(
-      static_cast<const uint4*>(scalars), n, static_cast<uint32_t*>(indices), static_cast<uint32_t*>(classes));
+      static_cast<const uint4*>(scalars), static_cast<const uint32_t*>(present), n, static_cast<uint32_t*>(indices),
+      static_cast<uint32_t*>(classes));
+  PL_CUDA_CHECK_LAUNCH();
+  return OkStatus();
+}
+
+Status MsmMarkPresent(MsmGroup group, const void* bases, uint32_t n, void* present, StreamHandle stream) {
+  if (n == 0) return OkStatus();
+  MsmMarkPresentKernel<<<(n + kClassifyThreads - 1) / kClassifyThreads, kClassifyThreads, 0, stream>>>(
+      static_cast<const uint4*>(bases), static_cast<uint32_t>(MsmPointBytes(group) / 16), n, static_cast<uint32_t*>(present));
   PL_CUDA_CHECK_LAUNCH();
   return OkStatus();
 }

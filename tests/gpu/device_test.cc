@@ -274,14 +274,16 @@ TEST(CudaLayout, PlacesDoNotOverlapAndTooLargeIsRefusedWithNumbers) {
       places.insert(places.end(), layout->sums.begin(), layout->sums.end());
       for (const CudaPlace& place : {layout->roots, layout->witness, layout->a, layout->b}) places.push_back(place);
       ASSERT_TRUE(layout->side_by_side);
-      for (const CudaPlace& place : {layout->indices, layout->classes, layout->digits}) places.push_back(place);
+      places.insert(places.end(), layout->indices.begin(), layout->indices.end());
+      places.insert(places.end(), layout->digits.begin(), layout->digits.end());
+      for (const CudaPlace& place : {layout->classes, layout->present}) places.push_back(place);
       for (const uint32_t wide : {0u, 1u, key.n_vars / 1000, key.n_vars / 3, key.n_vars}) {
-        const auto plans = PlanWitness(*layout, {wide, key.n_vars - wide});
+        const auto plans = PlanWitness(*layout, {cuda::MsmClasses{wide, key.n_vars - wide}, cuda::MsmClasses{wide / 4, wide / 8}});
         for (const Query q : {kQueryA, kQueryB1, kQueryB2, kQueryC}) {
           EXPECT_LE(plans[q].workspace_bytes, layout->work[q].bytes) << wide;
-          EXPECT_LE(plans[q].digits_bytes, layout->digits.bytes) << wide;
+          EXPECT_LE(plans[q].digits_bytes, layout->digits[ListOf(q)].bytes) << wide;
           EXPECT_LE(plans[q].result_bytes, layout->sums[q].bytes) << wide;
-          EXPECT_EQ(plans[q].windows.size(), plans[kQueryA].windows.size());
+          EXPECT_EQ(plans[q].windows.size(), plans[ListOf(q) == kListB ? kQueryB2 : kQueryA].windows.size());
         }
       }
       places.insert(places.end(), layout->work.begin(), layout->work.end());

@@ -71,6 +71,7 @@ class CudaDevice : public Device {
   Status UploadWitness(const ProveWork& work);
   Status QueueTransforms(const ProvingKeyView& key);
   Status QueueProof(const ProveWork& work);
+  Status QueuePresentInB(uint32_t n_vars);
   int FirstOf(int list) const;  // the query on whose lane a list is made
   Status QueueClasses(int list, uint32_t n_vars);
   Result<cuda::MsmClasses> ReadClasses(int list, uint32_t n_vars);
@@ -145,7 +146,7 @@ Status CudaDevice::EnsureKey(const ProveWork& work) {
     PL_RETURN_IF_ERROR(CodeOf(key.curve).build_roots(At(layout_.roots), static_cast<int>(key.log2_domain), card_->compute()));
   PL_RETURN_IF_ERROR(card_->Sync());
   if (layout_.side_by_side) {
-    PL_RETURN_IF_ERROR(cuda::MsmMarkPresent(layout_.plans[kQueryB1].group, At(layout_.points[kQueryB1]), key.n_vars, At(layout_.present), card_->compute()));
+    PL_RETURN_IF_ERROR(QueuePresentInB(key.n_vars));
     PL_RETURN_IF_ERROR(card_->Sync());
   }
   resident_key_ = work.key_id;
@@ -179,6 +180,13 @@ Status CudaDevice::QueueSums(int query) {
   }
   PL_RETURN_IF_ERROR(card_->Download(SumsAt(query), sums, plan.result_bytes, stream));
   return card_->Record(kQueryEnds + query, stream);
+}
+
+// In an honest key B1 and B2 have the same points at infinity; nothing here depends on it.
+Status CudaDevice::QueuePresentInB(uint32_t n_vars) {
+  for (const Query q : {kQueryB1, kQueryB2})
+    PL_RETURN_IF_ERROR(cuda::MsmMarkPresent(layout_.plans[q].group, At(layout_.points[q]), n_vars, q == kQueryB2, At(layout_.present), card_->compute()));
+  return OkStatus();
 }
 
 int CudaDevice::FirstOf(int list) const { return list == kListB ? kQueryB2 : kQueryA; }
@@ -287,7 +295,8 @@ Status CudaDevice::WarmUpCurve(CurveId curve) {
   PL_RETURN_IF_ERROR(card_->Sync());
   PL_RETURN_IF_ERROR(QueueSums(kQueryH));
   if (layout_.side_by_side) {
-    PL_RETURN_IF_ERROR(cuda::MsmMarkPresent(layout_.plans[kQueryB1].group, At(layout_.points[kQueryB1]), shape.n_vars, At(layout_.present), card_->compute()));
+    PL_RETURN_IF_ERROR(QueuePresentInB(shape.n_vars));
+    PL_RETURN_IF_ERROR(card_->Sync());
     const cuda::MsmClasses half{shape.n_vars / 2, shape.n_vars / 2};
     plans_ = PlanWitness(layout_, {half, half});
     for (const List list : {kListB, kListAll}) {

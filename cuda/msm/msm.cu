@@ -62,7 +62,7 @@ const MsmGroupCode& CodeOf(MsmGroup group) {
 }
 
 // Bit i % 32 of word i / 32: base i, of `vectors` times 16 bytes, is not all zero.
-__global__ void MsmMarkPresentKernel(const uint4* bases, uint32_t vectors, uint32_t n, uint32_t* present) {
+__global__ void MsmMarkPresentKernel(const uint4* bases, uint32_t vectors, uint32_t n, bool add, uint32_t* present) {
   const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   uint32_t any = 0;
   for (uint32_t k = 0; i < n && k < vectors && any == 0; ++k) {
@@ -70,7 +70,7 @@ __global__ void MsmMarkPresentKernel(const uint4* bases, uint32_t vectors, uint3
     any = v.x | v.y | v.z | v.w;
   }
   const uint32_t word = __ballot_sync(0xffffffffu, any != 0);
-  if (threadIdx.x % 32 == 0 && i < n) present[i / 32] = word;
+  if (threadIdx.x % 32 == 0 && i < n) present[i / 32] = word | (add ? present[i / 32] : 0);
 }
 
 }  // namespace
@@ -95,10 +95,10 @@ Status MsmClassifyPresent(const void* scalars, const void* present, uint32_t n, 
   return OkStatus();
 }
 
-Status MsmMarkPresent(MsmGroup group, const void* bases, uint32_t n, void* present, StreamHandle stream) {
+Status MsmMarkPresent(MsmGroup group, const void* bases, uint32_t n, bool add, void* present, StreamHandle stream) {
   if (n == 0) return OkStatus();
   MsmMarkPresentKernel<<<(n + kClassifyThreads - 1) / kClassifyThreads, kClassifyThreads, 0, stream>>>(
-      static_cast<const uint4*>(bases), static_cast<uint32_t>(MsmPointBytes(group) / 16), n, static_cast<uint32_t*>(present));
+      static_cast<const uint4*>(bases), static_cast<uint32_t>(MsmPointBytes(group) / 16), n, add, static_cast<uint32_t*>(present));
   PL_CUDA_CHECK_LAUNCH();
   return OkStatus();
 }

@@ -10,8 +10,9 @@ namespace proofline::cuda {
 
 constexpr size_t PresentBytes(uint32_t n) { return (size_t{n} + 31) / 32 * 4; }
 
-// Sets the bits of the bases that are not at infinity. Bases as for MsmQueue.
-Status MsmMarkPresent(MsmGroup group, const void* bases, uint32_t n, void* present, StreamHandle stream);
+// Sets the bits of the bases that are not at infinity; the other bits become 0, or stay as they are with `add`: what a second list with the same
+// scalars has is present too. Bases as for MsmQueue.
+Status MsmMarkPresent(MsmGroup group, const void* bases, uint32_t n, bool add, void* present, StreamHandle stream);
 
 // MsmClassify over the scalars of present bases; the others are in no list.
 Status MsmClassifyPresent(const void* scalars, const void* present, uint32_t n, void* indices, void* classes, StreamHandle stream);

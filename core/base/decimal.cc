@@ -1,5 +1,6 @@
 #include "core/base/decimal.h"
 
+#include <algorithm>
 #include <array>
 
 namespace proofline {
@@ -29,7 +30,7 @@ bool IsZero(const Words& words) {
 
 std::string ToDecimal(ByteSpan little_endian) {
   Words words{};
-  std::memcpy(words.data(), little_endian.data(), little_endian.size());
+  if (!little_endian.empty()) std::memcpy(words.data(), little_endian.data(), little_endian.size());
   std::string reversed;
   while (!IsZero(words)) {
     uint32_t chunk = DivideByChunk(words);
@@ -70,7 +71,7 @@ bool ParseDecimal(std::string_view text, MutableByteSpan little_endian) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(words.data());
   for (size_t i = little_endian.size(); i < sizeof(words); ++i)
     if (bytes[i] != 0) return false;
-  std::memcpy(little_endian.data(), bytes, little_endian.size());
+  std::copy(bytes, bytes + little_endian.size(), little_endian.begin());
   return true;
 }
 

@@ -228,7 +228,7 @@ TEST_F(SupervisorTest, ChildrenGetCleanSignalsAndNoStrayDescriptors) {
   ProgramSpec spec;
   spec.name = "sh";
   spec.child.path = "/bin/sh";
-  spec.child.args = {"-c", "ls -l /proc/$$/fd > " + File("fds") + "; grep -E 'Sig(Blk|Ign)' /proc/$$/status > " + File("signals") + "; exec sleep 100"};
+  spec.child.args = {"-c", "ls -l /proc/$$/fd > " + File("fds") + "; grep -E 'Sig(Blk|Ign)' /proc/self/status > " + File("signals") + "; exec sleep 100"};
   UniqueFd leak(open("/etc/passwd", O_RDONLY | O_CLOEXEC));
   auto supervisor = Supervisor::Start(Options({spec}));
   ASSERT_TRUE(supervisor.ok());

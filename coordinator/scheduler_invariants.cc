@@ -36,7 +36,7 @@ std::string Scheduler::CheckInvariants() const {
   if (live_parts != partitions_.live) return "live partitions do not add up";
   if (waiting != waiting_.size() + delayed_.size() || ready != ready_.size()) return "queues do not add up";
   for (const auto& [instance, worker] : workers_) {
-    const auto held = std::count_if(slots_.begin(), slots_.end(), [&](const SlotInfo& s) { return s.instance == instance; });
+    const auto held = std::count_if(slots_.begin(), slots_.end(), [owner = instance](const SlotInfo& s) { return s.instance == owner; });
     if (held != worker.held) return "worker " + std::to_string(instance) + ": holds " + std::to_string(held) + ", counted " + std::to_string(worker.held);
     if (worker.held > worker.capacity) return "worker " + std::to_string(instance) + " holds more than it can";
   }

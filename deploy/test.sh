@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# usage: deploy/test.sh [STEP...]      steps: release judges long asan tsan fuzz (without an argument: release judges)
+# usage: deploy/test.sh [STEP...]      steps: release judges asan tsan long (without an argument: all, in this order)
 #
 # From a fresh Debian 12: installs the packages that are missing, builds, runs all tests. Safe to run again. Ends with one line
 # "N passed, N failed[, N skipped]" and exit 0 only when nothing failed. A step that fails does not keep the next from running.
 #
 #   PROOFLINE_NO_NPM=1      goes without the judges (snarkjs and the circom compiler, from an npm registry); they count as skipped
 #   PROOFLINE_TEST_SEED=S   repeats a run's random choices; each run prints its own
-#   PROOFLINE_LONG=all      runs every long test, the huge ones too; otherwise a seeded sample of PROOFLINE_LONG_MINUTES (4)
+#   PROOFLINE_LONG=all      runs every long test, the huge ones too; otherwise a seeded sample of PROOFLINE_LONG_MINUTES (2)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . deploy/lib.sh
@@ -58,7 +58,7 @@ step_release() {
   export CMAKE_EXTRA=-DPROOFLINE_TESTS=ON
   build_or_count release || return 0
   unset CMAKE_EXTRA
-  count_ctest --preset release
+  count_ctest --preset release --parallel "$(nproc)"
 }
 
 step_judges() {
@@ -79,7 +79,7 @@ step_long() {
     count_ctest --test-dir build/release -L long -LE gpu --output-on-failure
     return 0
   fi
-  deadline=$(($(date +%s) + 60 * ${PROOFLINE_LONG_MINUTES:-4}))
+  deadline=$(($(date +%s) + 60 * ${PROOFLINE_LONG_MINUTES:-2}))
   mapfile -t names < <(printf '%s\n' "${names[@]}" | shuf --random-source=<(yes "$PROOFLINE_TEST_SEED"))
   for name in "${names[@]}"; do
     [ "$(date +%s)" -lt "$deadline" ] || break
@@ -87,9 +87,10 @@ step_long() {
   done
 }
 
+# With libFuzzer: its tests fuzz for some seconds each.
 step_asan() {
   build_or_count asan || return 0
-  count_ctest --preset asan
+  count_ctest --preset asan --parallel "$(nproc)"
 }
 
 # Only what runs threads or processes of ours; the folders are named in tests/CMakeLists.txt (label threads).
@@ -97,13 +98,8 @@ step_tsan() {
   build_or_count tsan thread_tests || return 0
   # The sanitizer's shadow memory does not fit every random address layout.
   if setarch -R true 2>/dev/null; then ctest_prefix=(setarch -R); fi
-  count_ctest --preset tsan
+  count_ctest --preset tsan --parallel "$(nproc)"
   ctest_prefix=()
-}
-
-step_fuzz() {
-  build_or_count fuzz fuzzers || return 0
-  count_ctest --preset fuzz
 }
 
 run_step() {
@@ -114,9 +110,9 @@ run_step() {
 }
 
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(release judges)
+[ ${#steps[@]} -gt 0 ] || steps=(release judges asan tsan long)
 for step in "${steps[@]}"; do
-  [ "$(type -t "step_$step")" = function ] || fail "there is no step $step; the steps are: release judges long asan tsan fuzz"
+  [ "$(type -t "step_$step")" = function ] || fail "there is no step $step; the steps are: release judges asan tsan long"
 done
 
 say "packages"

@@ -45,7 +45,7 @@ T Must(Result<T> result) {
 class FakeWorker {
  public:
   FakeWorker(std::string run_dir, wire::Role role, uint32_t ordinal, std::string behaviour)
-      : run_dir_(std::move(run_dir)), role_(role), behaviour_(std::move(behaviour)) {
+      : run_dir_(std::move(run_dir)), behaviour_(std::move(behaviour)) {
     wire::WorkerConfig config{run_dir_ + "/work.sock", run_dir_ + "/broker.sock", role, ordinal, 0, role == wire::ROLE_GPU ? "cpu" : "", "fake"};
     link_ = Must(wire::WorkerLink::Start(context_, config, Must(shm::OpenSelfPidfd()), 10'000, -1));
     table_ = std::make_unique<shm::SlotTable>(Must(shm::SlotTable::Attach(std::move(link_->attachment().table))));
@@ -193,7 +193,6 @@ class FakeWorker {
   }
 
   std::string run_dir_;
-  wire::Role role_;
   std::string behaviour_;
   wire::Context context_;
   std::unique_ptr<wire::WorkerLink> link_;

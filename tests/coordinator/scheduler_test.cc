@@ -24,7 +24,7 @@ std::vector<T> Of(const std::vector<JournalOp>& ops) {
   return out;
 }
 
-constexpr uint32_t kSynth1 = 11, kSynth2 = 12, kGpu1 = 21, kGpu2 = 22;
+constexpr uint32_t kSynth1 = 11, kGpu1 = 21, kGpu2 = 22;
 
 class SchedulerTest : public testing::Test {
  protected:

@@ -121,7 +121,8 @@ void CheckRingLaws(const std::vector<F>& values) {
       c *= b;
       ASSERT_EQ(c, product);
       c = a;
-      c -= c;
+      const F& same = c;
+      c -= same;
       ASSERT_EQ(c, zero);
     }
   }

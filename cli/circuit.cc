@@ -10,8 +10,8 @@
 #include "cli/circuit_key.h"
 #include "cli/circuit_plan.h"
 #include "cli/command.h"
-#include "cli/stack_client.h"
 #include "cli/job.h"
+#include "cli/stack_client.h"
 #include "cli/view.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -35,10 +35,11 @@ Status CheckName(const std::string& name) {
 }
 
 std::string KeysFolder(const StackPaths& paths) { return paths.state_dir + "/keys"; }
+std::string CopyOf(const StackPaths& paths, const wire::Circuit& circuit) { return StrCat(KeysFolder(paths), "/", circuit.key_hash(), ".zkey"); }
 
 // A copy under the key's hash, which several circuits may share.
 Status CopyKey(const StackPaths& paths, wire::Circuit& circuit) {
-  const std::string target = StrCat(KeysFolder(paths), "/", circuit.key_hash(), ".zkey");
+  const std::string target = CopyOf(paths, circuit);
   if (mkdir(KeysFolder(paths).c_str(), 0700) < 0 && errno != EEXIST) return Status(ErrorCode::kIo, StrCat(KeysFolder(paths), ": cannot be made: ", strerror(errno)));
   PL_ASSIGN_OR_RETURN(const MappedFile source, MappedFile::Open(circuit.key_path()));
   if (std::error_code error; !fs::exists(target, error)) {
@@ -61,10 +62,11 @@ Status Add(const AddOptions& options) {
   PL_ASSIGN_OR_RETURN(const auto client, StackClient::Connect(paths));
   PL_ASSIGN_OR_RETURN(wire::Circuit circuit, ReadCircuit(options.name, options.key, options.r1cs));
   if (options.copy) PL_RETURN_IF_ERROR(CopyKey(paths, circuit));
-  wire::Request request;
-  *request.mutable_circuit_add()->mutable_circuit() = circuit;
-  PL_ASSIGN_OR_RETURN(const wire::Reply reply, client->Call(std::move(request), kAnswerLimit));
-  std::printf("added %s", CircuitText(reply.circuits().circuits_size() ? reply.circuits().circuits(0) : circuit).c_str());
+  const auto before = ShowCircuit(*client, options.name);
+  PL_ASSIGN_OR_RETURN(const wire::Circuit after, SendCircuit(*client, circuit));
+  const char* done = "added";
+  if (before.ok()) done = before->key_path() == after.key_path() && before->key_mtime_ns() == after.key_mtime_ns() ? "unchanged" : "updated";
+  std::printf("%s %s", done, CircuitText(after).c_str());
   return OkStatus();
 }
 
@@ -104,10 +106,10 @@ Status Remove(const std::string& state, const std::string& name) {
   wire::Request request;
   request.mutable_circuit_remove()->set_name(name);
   PL_ASSIGN_OR_RETURN(const wire::Reply reply, client->Call(std::move(request), kAnswerLimit));
-  if (circuit.key_path() != StrCat(KeysFolder(paths), "/", circuit.key_hash(), ".zkey")) return OkStatus();
+  const std::string copy = CopyOf(paths, circuit);
   PL_ASSIGN_OR_RETURN(const auto others, AllCircuits(*client));
-  const bool used = std::any_of(others.begin(), others.end(), [&](const auto& other) { return other.key_path() == circuit.key_path(); });
-  if (std::error_code ignored; !used) fs::remove(circuit.key_path(), ignored);
+  const bool used = std::any_of(others.begin(), others.end(), [&](const auto& other) { return other.key_path() == copy; });
+  if (std::error_code ignored; !used) fs::remove(copy, ignored);
   return OkStatus();
 }
 

@@ -32,6 +32,12 @@ Status CheckR1cs(const std::string& path, const ProvingKeyView& key, const std::
   return OkStatus();
 }
 
+// Whether the workers would still take the file of a known circuit.
+bool IsAsRecorded(const wire::Circuit& circuit) {
+  const auto file = MappedFile::Open(circuit.key_path());
+  return file.ok() && file->size_bytes() == circuit.key_bytes() && file->mtime_ns() == circuit.key_mtime_ns();
+}
+
 }  // namespace
 
 std::string HashKey(const MappedFile& file) {
@@ -85,6 +91,13 @@ Result<std::vector<wire::Circuit>> AllCircuits(StackClient& client) {
   }
 }
 
+Result<wire::Circuit> SendCircuit(StackClient& client, const wire::Circuit& circuit) {
+  wire::Request request;
+  *request.mutable_circuit_add()->mutable_circuit() = circuit;
+  PL_ASSIGN_OR_RETURN(const wire::Reply reply, client.Call(std::move(request), kAnswerLimit));
+  return reply.circuits().circuits_size() ? reply.circuits().circuits(0) : circuit;
+}
+
 Result<wire::Circuit> FindOrAddCircuit(StackClient& client, const std::string& key_path) {
   PL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(key_path));
   std::error_code error;
@@ -93,14 +106,15 @@ Result<wire::Circuit> FindOrAddCircuit(StackClient& client, const std::string& k
   for (const wire::Circuit& circuit : known)
     if (circuit.key_path() == canonical && circuit.key_bytes() == file.size_bytes() && circuit.key_mtime_ns() == file.mtime_ns()) return circuit;
   PL_ASSIGN_OR_RETURN(wire::Circuit circuit, ReadCircuit("key", key_path, ""));
-  for (const wire::Circuit& other : known)
-    if (other.key_hash() == circuit.key_hash()) return other;
   circuit.set_name("key-" + circuit.key_hash().substr(0, 16));
-  wire::Request request;
-  *request.mutable_circuit_add()->mutable_circuit() = circuit;
-  auto added = client.Call(std::move(request), kAnswerLimit);
-  if (!added.ok()) return std::move(added).status();
-  return circuit;
+  for (const wire::Circuit& other : known) {
+    if (other.key_hash() != circuit.key_hash()) continue;
+    if (IsAsRecorded(other)) return other;
+    // Its jobs would fail; the same key is here.
+    circuit.set_name(other.name());
+    circuit.set_r1cs_path(other.r1cs_path());
+  }
+  return SendCircuit(client, circuit);
 }
 
 }  // namespace proofline::cli

@@ -35,11 +35,24 @@ Status CheckFields(const wire::Circuit& c) {
   return OkStatus();
 }
 
-// Nothing but the same key may go under a known name. A private stack has no hash; the file's identity stands for it.
-bool SameContent(const wire::Circuit& a, const wire::Circuit& b) {
+bool SameFile(const wire::Circuit& a, const wire::Circuit& b) { return a.key_path() == b.key_path() && a.key_mtime_ns() == b.key_mtime_ns(); }
+
+// A private stack has no hash; the file's identity stands for it.
+bool SameKey(const wire::Circuit& a, const wire::Circuit& b) {
   const bool same_shape = a.curve() == b.curve() && a.n_vars() == b.n_vars() && a.n_public() == b.n_public() && a.log2_domain() == b.log2_domain();
-  if (!same_shape || a.key_bytes() != b.key_bytes() || a.key_hash() != b.key_hash() || a.r1cs_path() != b.r1cs_path()) return false;
-  return !a.key_hash().empty() || (a.key_path() == b.key_path() && a.key_mtime_ns() == b.key_mtime_ns());
+  return same_shape && a.key_bytes() == b.key_bytes() && a.key_hash() == b.key_hash() && (!a.key_hash().empty() || SameFile(a, b));
+}
+
+// Nothing but the same key with the same constraints may go under a known name.
+Status CheckSameContent(const wire::Circuit& known, const wire::Circuit& circuit) {
+  const std::string remedy = "choose another name, or `proofline circuit remove` it first";
+  if (!SameKey(known, circuit))
+    return Status(ErrorCode::kConflict, StrCat("the circuit \"", circuit.name(), "\" is known with another key"),
+                  StrCat("known: ", known.key_path(), ", ", known.key_bytes(), " bytes, SHA-256 ", known.key_hash()), remedy);
+  if (known.r1cs_path() == circuit.r1cs_path()) return OkStatus();
+  const auto shown = [](const wire::Circuit& c) { return c.r1cs_path().empty() ? std::string("none") : c.r1cs_path(); };
+  return Status(ErrorCode::kConflict, StrCat("the circuit \"", circuit.name(), "\" is known with the same key, but with another .r1cs"),
+                StrCat("known: ", shown(known), "; now: ", shown(circuit)), remedy);
 }
 
 }  // namespace
@@ -68,10 +81,12 @@ void CircuitRegistry::Restore(wire::Circuit circuit) {
 Result<CircuitRegistry::Added> CircuitRegistry::Add(wire::Circuit circuit, const shm::SlotLayout& layout, int64_t now_unix_ms) {
   PL_RETURN_IF_ERROR(CheckFields(circuit));
   if (const wire::Circuit* known = FindByName(circuit.name())) {
-    if (SameContent(*known, circuit)) return Added{*known, false};
-    return Status(ErrorCode::kConflict, StrCat("the circuit \"", circuit.name(), "\" is known with another key"),
-                  StrCat("known: ", known->key_path(), ", ", known->key_bytes(), " bytes, SHA-256 ", known->key_hash()),
-                  "choose another name, or remove the circuit first");
+    PL_RETURN_IF_ERROR(CheckSameContent(*known, circuit));
+    if (SameFile(*known, circuit)) return Added{*known, Change::kNone};
+    wire::Circuit& moved = circuits_.at(known->id());
+    moved.set_key_path(circuit.key_path());
+    moved.set_key_mtime_ns(circuit.key_mtime_ns());
+    return Added{moved, Change::kMoved};
   }
   const shm::SlotNeed need = NeedOfCircuit(circuit);
   if (need.result_area_bytes > layout.result_area_bytes || need.slot_bytes - need.result_area_bytes > layout.slot_bytes - layout.result_area_bytes) {
@@ -84,7 +99,7 @@ Result<CircuitRegistry::Added> CircuitRegistry::Add(wire::Circuit circuit, const
   circuit.set_id(next_id_++);
   circuit.set_added_unix_ms(now_unix_ms);
   circuits_[circuit.id()] = circuit;
-  return Added{std::move(circuit), true};
+  return Added{std::move(circuit), Change::kNew};
 }
 
 void CircuitRegistry::Remove(uint64_t id) { circuits_.erase(id); }

@@ -101,9 +101,9 @@ std::optional<Result<wire::Reply>> FrontDoor::Answer(const From& from, const wir
 
 Result<wire::Reply> FrontDoor::Add(const wire::CircuitAdd& request) {
   PL_ASSIGN_OR_RETURN(const auto added, core_.circuits.Add(request.circuit(), core_.slots.layout(), core_.now_unix_ms));
-  if (added.is_new) {
+  if (added.change != CircuitRegistry::Change::kNone) {
     core_.outbox.ops.emplace_back(PutCircuit{added.circuit});
-    LogInfo("circuit added", {{"circuit", added.circuit.name()}, {"id", added.circuit.id()}});
+    LogInfo(added.change == CircuitRegistry::Change::kNew ? "circuit added" : "circuit updated", {{"circuit", added.circuit.name()}, {"id", added.circuit.id()}});
   }
   wire::Reply reply;
   *reply.mutable_circuits()->add_circuits() = added.circuit;

@@ -75,7 +75,7 @@ struct EndedTotals {
 
 // ---- operations ----
 struct ReserveJobNumbers { uint64_t up_to = 0; };                 // numbers below are never given out again
-struct PutCircuit { wire::Circuit circuit; };                     // id is set; new id and name
+struct PutCircuit { wire::Circuit circuit; };                     // id is set; new id and name, or both of one that is there: replaced
 struct RemoveCircuit { uint64_t id = 0; };
 struct AcceptJob { JobRecord job; };                              // partitions are made: queued, attempt 0
 struct BeginAttempt { uint64_t job = 0; uint32_t part = 0, attempt = 0; };  // attempt = last + 1

@@ -27,9 +27,10 @@ bool NeedsDisk(const JournalOp& op) {
 Status SqliteJobStore::Do(const ReserveJobNumbers& op) { return SetMeta("next_job", std::to_string(op.up_to)); }
 
 Status SqliteJobStore::Do(const PutCircuit& op) {
-  SqliteStatement s(*db_, "INSERT INTO circuit(id, name, spec) VALUES(?, ?, ?)");
+  SqliteStatement s(*db_, "INSERT INTO circuit(id, name, spec) VALUES(?, ?, ?) "
+                          "ON CONFLICT(id) DO UPDATE SET spec = excluded.spec WHERE name = excluded.name");
   s.Uint(op.circuit.id()).Text(op.circuit.name()).Blob(op.circuit.SerializeAsString());
-  return ChangeOne(s, "add circuit");
+  return ChangeOne(s, "put circuit");
 }
 
 Status SqliteJobStore::Do(const RemoveCircuit& op) {

@@ -111,11 +111,55 @@ TEST_F(RunningStackTest, CircuitsAreListedShownAndRemoved) {
   EXPECT_FALSE(std::filesystem::exists(copy));
   EXPECT_EQ(Cli({"circuit", "show", "copied"}).exit_code, 1);
   EXPECT_EQ(Cli({"circuit", "remove", "copied"}).exit_code, 1);
-  // The same again is fine, another key under the name is not.
-  AddMultiplier();
-  const Finished f = Cli({"circuit", "add", "mul", "--key", Sample("bn128", "manypublic.zkey")});
+  // The same again is fine, another key or other constraints under the name are not.
+  EXPECT_EQ(Cli({"circuit", "add", "mul", "--key", Sample("bn128", "multiplier.zkey")}).out.rfind("unchanged circuit mul", 0), 0u);
+  Finished f = Cli({"circuit", "add", "mul", "--key", Sample("bn128", "manypublic.zkey")});
   EXPECT_EQ(f.exit_code, 1) << f;
-  EXPECT_NE(f.err.find("mul"), std::string::npos);
+  EXPECT_NE(f.err.find("\"mul\" is known with another key"), std::string::npos) << f;
+  f = Cli({"circuit", "add", "mul", "--key", Sample("bn128", "multiplier.zkey"), "--r1cs", Sample("bn128", "multiplier.r1cs")});
+  EXPECT_EQ(f.exit_code, 1) << f;
+  EXPECT_NE(f.err.find("another .r1cs"), std::string::npos) << f;
+  EXPECT_NE(f.err.find("known: none; now: /"), std::string::npos) << f;
+}
+
+TEST_F(RunningStackTest, AKeyThatMovedIsUpdated) {
+  namespace fs = std::filesystem;
+  ASSERT_NO_FATAL_FAILURE(Up());
+  fs::copy(Sample("bn128", "multiplier.zkey"), Path("a.zkey"));
+  Add("mul", Path("a.zkey"));
+  const auto fails = [&] { return Cli({"wait", Submit({"--circuit", "mul", "--witness", Witness()})}).exit_code != 0; };
+  const auto updated = [&](const std::string& key, std::vector<std::string> extra = {}) {
+    std::vector<std::string> args{"circuit", "add", "mul", "--key", key};
+    args.insert(args.end(), extra.begin(), extra.end());
+    const Finished f = Cli(args);
+    EXPECT_EQ(f.exit_code, 0) << f;
+    EXPECT_EQ(f.out.rfind("updated circuit mul", 0), 0u) << f;
+    EXPECT_FALSE(fails()) << key;
+  };
+  EXPECT_FALSE(fails());
+  // Another time.
+  fs::last_write_time(Path("a.zkey"), fs::file_time_type::clock::now() + std::chrono::seconds(5));
+  EXPECT_TRUE(fails());
+  updated(Path("a.zkey"));
+  // Another place, which the journal keeps.
+  fs::rename(Path("a.zkey"), Path("b.zkey"));
+  updated(Path("b.zkey"));
+  EXPECT_EQ(Down().signal, 0);
+  ASSERT_NO_FATAL_FAILURE(Up());
+  EXPECT_EQ(json::parse(Cli({"circuit", "show", "mul", "--json"}).out)["key"], fs::canonical(Path("b.zkey")).string());
+  EXPECT_FALSE(fails());
+  // The stack's own copy, and away from it: it goes with the circuit all the same.
+  updated(Path("b.zkey"), {"--copy"});
+  EXPECT_FALSE(fs::is_empty(State() + "/keys"));
+  updated(Path("b.zkey"));
+  // A proof with the same key takes the circuit with it.
+  fs::rename(Path("b.zkey"), Path("c.zkey"));
+  const Finished f = Cli({"prove", Path("c.zkey"), Witness(), Path("p"), Path("q")});
+  EXPECT_EQ(f.exit_code, 0) << f;
+  EXPECT_FALSE(fails());
+  EXPECT_EQ(json::parse(Cli({"circuit", "list", "--json"}).out).size(), 1u);
+  EXPECT_EQ(Cli({"circuit", "remove", "mul"}).exit_code, 0);
+  EXPECT_TRUE(fs::is_empty(State() + "/keys"));
 }
 
 TEST_F(RunningStackTest, AddRefusesWhatProveMayTake) {

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/inspect_file.h"
+#include "cli/output_paths.h"
 #include "core/base/text.h"
 #include "core/formats/vkey_json.h"
 #include "core/formats/zkey.h"
@@ -57,6 +58,7 @@ Status CheckPoints(const MappedFile& file, InspectReport& report) {
 }
 
 Status RunInspect(const InspectOptions& options) {
+  PL_RETURN_IF_ERROR(CheckOutputPaths({options.export_vkey}, {options.file}));
   PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(options.file, {.secret = true}));
   PL_ASSIGN_OR_RETURN(InspectReport report, InspectFile(file));
   if ((options.check_points || !options.export_vkey.empty()) && report["kind"] != "zkey")

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "cli/output_paths.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/formats/proof_json.h"
@@ -16,16 +17,6 @@ namespace proofline::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A file that is there is told by what it is, one that is not by its name.
-bool SameFile(const std::string& a, const std::string& b) {
-  struct stat sa, sb;
-  const bool there_a = stat(a.c_str(), &sa) == 0, there_b = stat(b.c_str(), &sb) == 0;
-  if (there_a && there_b) return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
-  if (there_a != there_b) return false;
-  std::error_code error;
-  return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
-}
 
 std::vector<std::string> Wanted(const ProofPaths& paths) {
   std::vector<std::string> wanted{paths.proof, paths.publics};
@@ -42,14 +33,7 @@ bool IsSpecial(const std::string& path) {
 
 Status CheckOutputs(const ProofPaths& paths, const std::vector<std::string>& inputs) {
   const std::vector<std::string> wanted = Wanted(paths);
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    for (size_t j = 0; j < i; ++j)
-      if (SameFile(wanted[i], wanted[j]))
-        return Status(ErrorCode::kUsage, StrCat(wanted[i], " and ", wanted[j], " are the same file"), "", "name a different file for each output");
-    for (const std::string& input : inputs)
-      if (SameFile(wanted[i], input))
-        return Status(ErrorCode::kUsage, StrCat("the output ", wanted[i], " is the input ", input), "", "name a file that is no input");
-  }
+  PL_RETURN_IF_ERROR(CheckOutputPaths(wanted, inputs));
   for (const std::string& path : wanted) {
     // Opening a named pipe and closing it again would look like the end of the output to its reader.
     if (IsSpecial(path) && access(path.c_str(), W_OK) == 0) continue;

@@ -13,6 +13,7 @@
 
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/output_paths.h"
 #include "cli/stack.h"
 #include "core/base/config.h"
 #include "core/base/text.h"
@@ -122,6 +123,7 @@ Status Up(const UpOptions& options) {
   PL_RETURN_IF_ERROR(MakePrivateFolder(stack.paths.run_dir));
   PL_ASSIGN_OR_RETURN(const UniqueFd lock, LockState(stack.paths));
   if (!options.log.empty()) {
+    PL_RETURN_IF_ERROR(CheckOutputPaths({options.log}, {options.config}));
     stack.output = SupervisorOptions::Output::kFile;
     stack.output_file.reset(open(options.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     if (!stack.output_file) return Status(ErrorCode::kInvalidArgument, StrCat("--log ", options.log, ": ", strerror(errno)));

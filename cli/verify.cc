@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/output_paths.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/formats/proof_json.h"
@@ -62,6 +63,7 @@ Status CheckSafety(const TrustedKey& key, const VerifyOptions& options) {
 }
 
 Status Check(const VerifyOptions& options, nlohmann::ordered_json& report) {
+  PL_RETURN_IF_ERROR(CheckOutputPaths({options.calldata}, {options.vkey, options.publics, options.proof}));
   PL_ASSIGN_OR_RETURN(TrustedKey key, ReadKey(options.vkey));
   const VerificationKey& vk = key.vk;
   report["curve"] = CurveJsonName(vk.curve);

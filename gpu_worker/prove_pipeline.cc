@@ -81,9 +81,9 @@ Status ProvePipeline::Verify(const Proof& proof) {
 }
 
 Status ProvePipeline::BlameInput() const {
-  return Status(ErrorCode::kUnsatisfied, StrCat("the witness does not satisfy the circuit of ", input_.key_name),
+  return Status(ErrorCode::kUnsatisfied, StrCat("the witness does not satisfy the circuit of ", input_.key_name, ", or the key is damaged"),
                 "two independent computations gave the same proof, and it does not verify",
-                "`proofline check` with the circuit's .r1cs names the constraint");
+                "`proofline check` with the circuit's .r1cs names the constraint; if it says OK, the key is at fault: compare its hash");
 }
 
 void ProvePipeline::AddStage(std::string_view name, uint64_t start_ns, uint64_t work_ns) {

@@ -87,6 +87,9 @@ Result<Json> Parse(std::string_view text, std::string_view name, size_t max_byte
     return Status(ErrorCode::kInvalidFile, StrCat(name, ": has ", text.size(), " bytes, expected at most ", max_bytes));
   if (int depth = Depth(text); depth > kMaxDepth)
     return Status(ErrorCode::kInvalidFile, StrCat(name, ": is nested ", depth, " levels deep, expected at most ", kMaxDepth));
+  // The parser takes one for the end of the text.
+  if (const size_t zero = text.find('\0'); zero != text.npos)
+    return Status(ErrorCode::kInvalidFile, StrCat(name, ": is no valid JSON: byte ", zero, " is zero"));
   std::set<std::string> names;
   std::string twice;
   auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {

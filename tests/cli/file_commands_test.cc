@@ -96,6 +96,17 @@ TEST_P(FileCommands, VerifyRefuses) {
   ExpectFails(Run({"verify", In("multiplier.wtns"), publics, proof}), 1, {"multiplier.wtns: is wtns, expected json"});
   ExpectFails(Run({"verify", vk, publics, Out("none")}), 1, {"/none: no such file"});
   ExpectFails(Run({"verify", vk, Write("p", ""), proof}), 1, {"/p: is empty"});
+  // Anything but white space after the one value.
+  const std::string one = Text(ReadAll(publics)), zero(1, '\0');
+  EXPECT_EQ(Run({"verify", vk, Write("p", one + " \t\r\n"), proof}).exit_code, 0);
+  for (const std::string& tail : {zero, zero + "[\"34\"]", "\n" + zero, " \n" + zero + "\n", std::string("[\"34\"]"), std::string("x"), std::string(","), std::string("\x1a"), std::string("\xef\xbb\xbf")})
+    ExpectFails(Run({"verify", vk, Write("p", one + tail), proof}), 1, {"/p: is no valid JSON"});
+  for (const char* file : {"multiplier.vk.json", "multiplier.proof.json"}) {
+    const std::string q = Write("q", Text(ReadAll(In(file))) + zero + "{}");
+    const bool is_key = std::string(file) == "multiplier.vk.json";
+    ExpectFails(Run({"verify", is_key ? q : vk, publics, is_key ? proof : q}), 1, {"/q: is no valid JSON"});
+    ExpectFails(Run({"inspect", q}), 1, {"/q: is no valid JSON"});
+  }
   // Nothing is written for a proof that is not valid.
   ExpectFails(Run({"verify", vk, Write("p", R"(["34"])"), proof, "--calldata", Out("c")}), 1, {});
   EXPECT_FALSE(fs::exists(Out("c")));
@@ -123,6 +134,19 @@ TEST_P(FileCommands, UsageIsExitTwo) {
   ExpectFails(Run({"inspect"}), 2, {});
   ExpectFails(Run({"check", "--r1cs", In("multiplier.r1cs")}), 2, {});
   ExpectFails(Run({"inspect", In("multiplier.wtns"), "--check-points"}), 2, {"is wtns"});
+}
+
+TEST_P(FileCommands, NothingOverwritesItsInputs) {
+  const Bytes key = Sample(GetParam(), "multiplier.zkey"), publics = Sample(GetParam(), "multiplier.public.json"), proof = Sample(GetParam(), "multiplier.proof.json");
+  const std::string k = Write("k", key), p = Write("p", publics), q = Write("q", proof);
+  fs::create_hard_link(k, Out("l"));
+  const auto other_name = [&](const std::string& name) { return folder_ + "/./" + name; };
+  ExpectFails(Run({"inspect", k, "--export-vkey", other_name("k")}), 2, {"is the input"});
+  ExpectFails(Run({"inspect", k, "--export-vkey", Out("l")}), 2, {"is the input"});
+  for (const char* name : {"k", "l", "p", "q"}) ExpectFails(Run({"verify", k, p, q, "--calldata", other_name(name)}), 2, {"is the input"});
+  EXPECT_EQ(ReadAll(k), key);
+  EXPECT_EQ(ReadAll(p), publics);
+  EXPECT_EQ(ReadAll(q), proof);
 }
 
 TEST_P(FileCommands, InspectTellsEachKind) {

@@ -6,7 +6,9 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <unistd.h>
 
+#include "cli/output_paths.h"
 #include "cli/proof_output.h"
 #include "cli/view.h"
 
@@ -55,6 +57,31 @@ TEST_F(ProofOutputTest, ChecksWithoutLeavingAnything) {
   std::ofstream(Path("key")) << "x";
   fs::create_symlink(Path("key"), Path("link"));
   EXPECT_EQ(CheckOutputs({Path("link"), Path("q"), ""}, {Path("key")}).code(), ErrorCode::kUsage);
+}
+
+TEST_F(ProofOutputTest, OneFileUnderTwoNames) {
+  const std::string from = fs::current_path();
+  ASSERT_EQ(chdir(dir_.c_str()), 0);
+  fs::create_directory("d");
+  fs::create_directory_symlink("d", "e");
+  std::ofstream("key") << "x";
+  std::ofstream("other") << "x";
+  fs::create_symlink("key", "link");
+  fs::create_hard_link("key", "hard");
+  fs::create_symlink("p", "nowhere");
+  const std::pair<std::string, std::string> same[] = {{"p", "p"}, {"p", "./p"}, {"./p", "p"}, {"p", "d/../p"}, {"p", Path("p")}, {"p", ".//p"}, {"d/p", "e/p"}, {"d/p", "./e/../d/p"},
+                                                      {"key", "./key"}, {"key", "link"}, {"hard", "link"}, {"key", Path("d/../key")}};
+  const std::pair<std::string, std::string> different[] = {{"p", "q"}, {"p", "d/p"}, {"key", "other"}, {"key", "d/key"}, {"p", "nowhere"}, {"", ""}, {"/dev/null", "/dev/null"}, {"p", "P"}};
+  for (const auto& [a, b] : same) {
+    EXPECT_EQ(CheckOutputPaths({a, b}, {}).code(), ErrorCode::kUsage) << a << " " << b;
+    EXPECT_EQ(CheckOutputPaths({"x", a}, {"y", b}).code(), ErrorCode::kUsage) << a << " " << b;
+  }
+  for (const auto& [a, b] : different) {
+    EXPECT_TRUE(CheckOutputPaths({a, b}, {}).ok()) << a << " " << b;
+    EXPECT_TRUE(CheckOutputPaths({a}, {b}).ok()) << a << " " << b;
+  }
+  EXPECT_TRUE(CheckOutputPaths({"p"}, {"key", "./key"}).ok());  // one input given twice
+  ASSERT_EQ(chdir(from.c_str()), 0);
 }
 
 TEST(View, JobsKeepTheirShape) {

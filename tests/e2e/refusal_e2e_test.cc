@@ -107,6 +107,17 @@ TEST_F(RefusalTest, PointsOffTheirCurve) {
   ExpectAllRefused(cases, "multiplier");
 }
 
+// Nothing but the proof tells them from a key that is right.
+TEST_F(RefusalTest, GoodPointsInWrongPlaces) {
+  const auto swap_points = [](Forge& k, uint32_t section, size_t coordinates) {
+    Bytes& points = k[section];
+    const auto step = static_cast<ptrdiff_t>(coordinates * FqBytes(CurveOf(k)));
+    std::swap_ranges(points.end() - step, points.end(), points.end() - 2 * step);
+  };
+  const std::vector<std::string> words{"does not satisfy", "key.zkey, or the key is damaged", "proofline check"};
+  ExpectAllRefused({{"A", [&](Forge& k, Forge&) { swap_points(k, 5, 2); }, words}, {"C", [&](Forge& k, Forge&) { swap_points(k, 8, 2); }, words}}, "multiplier");
+}
+
 TEST_F(RefusalTest, DamagedWitnesses) {
   const auto value = [](size_t index) { return index * 32; };
   ExpectAllRefused(
@@ -181,6 +192,8 @@ TEST_F(RefusalTest, Usage) {
       {"prove", key, witness, Path("p"), Path("q"), "fifth"},
       {"prove", key, witness, Path("p"), Path("p")},
       {"prove", key, witness, Path("p"), Path("q"), "--calldata", Path("q")},
+      {"prove", key, witness, "P.json", "./P.json"},
+      {"prove", key, witness, "P.json", "Q.json", "--calldata", ".//P.json"},
       {"prove", key, witness, Path("p"), Path("q"), "--nonsense"},
       {"prove", key, witness, Path("p"), Path("q"), "--device", "gpu"},
       {"prove", key, witness, Path("p"), Path("q"), "--device", "cuda:x"},

@@ -113,6 +113,8 @@ TEST(JsonRefusal, WhatIsNotJson) {
     refused("[1,]", {"no valid JSON"});
     refused("[\"\xff\"]", {"no valid JSON"});
     refused("[\"1\"] x", {"no valid JSON"});
+    for (const char* after : {"", "[\"1\"]", "\n"})
+      for (const char* before : {"[\"1\"]", "[\"1\"] \n", "{}", "[", "[\""}) refused(before + std::string(1, '\0') + after, {"no valid JSON", "is zero"});
     refused(std::string(60000, '['), {"nested", "at most 8"});
     refused("{\"a\":" + std::string(60000, '{'), {"nested", "at most 8"});
     refused("{\"pi_a\": 1, \"pi_a\": 1}", {"pi_a", "more than once"});

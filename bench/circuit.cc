@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bench/commands.h"
+#include "cli/output_paths.h"
 #include "core/circuits/circuit.h"
 #include "core/formats/r1cs_writer.h"
 #include "core/formats/wtns_writer.h"
@@ -19,6 +20,7 @@ struct CircuitOptions {
 };
 
 Status RunCircuit(const CircuitOptions& options) {
+  PL_RETURN_IF_ERROR(cli::CheckOutputPaths({options.r1cs, options.witness}, {}));
   SizedOptions sized{.kind = CircuitKind::kChain, .log2 = options.log2, .seed = options.seed};
   PL_ASSIGN_OR_RETURN(sized.kind, ParseCircuitKind(options.kind));
   const CurveId curve = options.curve == CurveJsonName(CurveId::kBn254) ? CurveId::kBn254 : CurveId::kBls12381;

@@ -4,6 +4,7 @@
 #include "bench/commands.h"
 #include "bench/compare.h"
 #include "cli/child.h"
+#include "cli/output_paths.h"
 
 namespace proofline::bench {
 
@@ -25,6 +26,7 @@ void AddCompare(CLI::App& app, cli::Command& command) {
         PL_ASSIGN_OR_RETURN(std::string folder, cli::OwnProgramFolder());
         options->proofline = folder + "/proofline";
       }
+      PL_RETURN_IF_ERROR(cli::CheckOutputPaths({options->results}, {options->key, options->witness, options->vkey}));
       return RunCompare(*options);
     };
   });

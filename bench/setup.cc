@@ -8,6 +8,7 @@
 #include <string>
 
 #include "bench/commands.h"
+#include "cli/output_paths.h"
 #include "core/base/file.h"
 #include "core/base/progress.h"
 #include "core/base/text.h"
@@ -35,6 +36,7 @@ Status WriteVerificationKey(const std::string& zkey_path, const std::string& vke
 }
 
 Status RunSetup(const SetupOptions& options) {
+  PL_RETURN_IF_ERROR(cli::CheckOutputPaths({options.out, options.vkey}, {options.r1cs}));
   PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(options.r1cs));
   PL_ASSIGN_OR_RETURN(R1cs r1cs, ReadR1cs(file.bytes(), options.r1cs));
   // The seed itself is not written: it is the secret, and a name such as "test" would be enough to find it.

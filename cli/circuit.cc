@@ -21,18 +21,11 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::chrono::seconds kAnswerLimit{30};
-constexpr size_t kLongestName = 128;
 
 struct AddOptions {
   std::string state, name, key, r1cs;
   bool copy = false;
 };
-
-Status CheckName(const std::string& name) {
-  const auto good = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_' || c == '.'; };
-  if (!name.empty() && name.size() <= kLongestName && name[0] != '.' && name[0] != '-' && std::all_of(name.begin(), name.end(), good)) return OkStatus();
-  return Status(ErrorCode::kUsage, StrCat("\"", name, "\" is no name for a circuit"), "", StrCat("letters, digits, '-', '_' and '.', at most ", kLongestName, ", not beginning with '.' or '-'"));
-}
 
 std::string KeysFolder(const StackPaths& paths) { return paths.state_dir + "/keys"; }
 std::string CopyOf(const StackPaths& paths, const wire::Circuit& circuit) { return StrCat(KeysFolder(paths), "/", circuit.key_hash(), ".zkey"); }
@@ -57,7 +50,7 @@ Status CopyKey(const StackPaths& paths, wire::Circuit& circuit) {
 }
 
 Status Add(const AddOptions& options) {
-  PL_RETURN_IF_ERROR(CheckName(options.name));
+  PL_RETURN_IF_ERROR(CheckName(options.name, "a circuit"));
   PL_ASSIGN_OR_RETURN(const StackPaths paths, ResolvePaths(options.state));
   PL_ASSIGN_OR_RETURN(const auto client, StackClient::Connect(paths));
   PL_ASSIGN_OR_RETURN(wire::Circuit circuit, ReadCircuit(options.name, options.key, options.r1cs));

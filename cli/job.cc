@@ -12,8 +12,15 @@ namespace {
 
 using std::chrono::milliseconds;
 constexpr milliseconds kAnswerLimit{30000}, kWaitSlice{1000};
+constexpr size_t kLongestName = 128;
 
 }  // namespace
+
+Status CheckName(const std::string& name, std::string_view of) {
+  const auto good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.'; };
+  if (!name.empty() && name.size() <= kLongestName && name[0] != '.' && name[0] != '-' && std::all_of(name.begin(), name.end(), good)) return OkStatus();
+  return Status(ErrorCode::kUsage, StrCat("\"", name, "\" is no name for ", of), "", StrCat("letters, digits, '-', '_' and '.', at most ", kLongestName, ", not beginning with '.' or '-'"));
+}
 
 Result<wire::Circuit> ShowCircuit(StackClient& client, const std::string& name) {
   wire::Request request;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "cli/stack_client.h"
 #include "core/base/status.h"
@@ -10,6 +11,8 @@
 
 namespace proofline::cli {
 
+// kUsage for a name that the coordinator would refuse; `of`: "a circuit", "a job".
+Status CheckName(const std::string& name, std::string_view of);
 // kNotFound if the stack does not know it.
 Result<wire::Circuit> ShowCircuit(StackClient& client, const std::string& name);
 // Until the job has ended or `limit` is over (kTimeout; nothing happens to the job). `observer` sees the job now and then meanwhile.

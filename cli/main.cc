@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <iostream>
 #include <unistd.h>
 
 #include "cli/child.h"
@@ -108,7 +109,12 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {  // --help, --version
-    return app.exit(done);
+    command.run = [&] {
+      app.exit(done);
+      std::cout.flush();
+      return std::cout ? OkStatus() : Status(ErrorCode::kIo, "cannot write to the standard output", strerror(errno), "free space on the device, or send the output elsewhere");
+    };
+    return RunSelected(command);
   } catch (const CLI::ParseError& error) {
     return UsageError(app, error);
   }

@@ -22,6 +22,7 @@ struct SubmitOptions {
 };
 
 Status Submit(const SubmitOptions& options) {
+  if (!options.id.empty()) PL_RETURN_IF_ERROR(CheckName(options.id, "a job"));
   wire::SubmitBegin body;
   body.set_circuit(options.circuit);
   body.set_partition_count(static_cast<uint32_t>(options.witnesses.size()));

@@ -203,6 +203,7 @@ TEST_F(RefusalTest, Usage) {
       {"submit", "--circuit", "x"},
       {"submit", "--circuit", "x", "--witness", witness, "--priority", "urgent"},
       {"submit", "--circuit", "x", "--witness", witness, "--deadline", "0s"},
+      {"submit", "--circuit", "x", "--witness", witness, "--id", "../x"},
       {"circuit"},
       {"circuit", "add", "../x", "--key", key},
       {"up", "--synth", "0"},
@@ -221,9 +222,13 @@ TEST_F(RefusalTest, HelpAndVersion) {
   EXPECT_NE(Run({"prove", "--help"}).out.find("on their curves"), std::string::npos);
   EXPECT_EQ(Run({"--version"}).out.rfind("proofline 0.", 0), 0u);
   // Help on a full device is a failure like any other.
-  Process::Spec spec = Spec({"inspect", Sample("bn128", "multiplier.zkey")});
-  spec.stdout_file = "/dev/full";
-  EXPECT_EQ(Process(spec).Wait().exit_code, 3);
+  for (const std::vector<std::string>& args : {std::vector<std::string>{"inspect", Sample("bn128", "multiplier.zkey")}, {"--help"}, {"prove", "--help"}, {"--version"}}) {
+    Process::Spec spec = Spec(args);
+    spec.stdout_file = "/dev/full";
+    const Finished f = Process(spec).Wait();
+    EXPECT_EQ(f.exit_code, 3) << args[0] << f;
+    EXPECT_NE(f.err.find("No space left"), std::string::npos) << args[0] << f;
+  }
 }
 
 TEST_F(RefusalTest, ADeviceThatIsNotThere) {

@@ -34,15 +34,16 @@ std::string CopyOf(const StackPaths& paths, const wire::Circuit& circuit) { retu
 Status CopyKey(const StackPaths& paths, wire::Circuit& circuit) {
   const std::string target = CopyOf(paths, circuit);
   if (mkdir(KeysFolder(paths).c_str(), 0700) < 0 && errno != EEXIST) return Status(ErrorCode::kIo, StrCat(KeysFolder(paths), ": cannot be made: ", strerror(errno)));
-  PL_ASSIGN_OR_RETURN(const MappedFile source, MappedFile::Open(circuit.key_path()));
+  PL_ASSIGN_OR_RETURN(const MappedFile source, MappedFile::Open(circuit.key_path(), {.guarded = true}));
   if (std::error_code error; !fs::exists(target, error)) {
     PL_ASSIGN_OR_RETURN(AtomicFileWriter writer, AtomicFileWriter::Create(target, {.secret = false, .sync = true}));
-    PL_RETURN_IF_ERROR(writer.Write(source.bytes()));
+    PL_RETURN_IF_ERROR(source.ChangeOr(writer.Write(source.bytes())));
     PL_RETURN_IF_ERROR(writer.Commit());
   }
-  PL_ASSIGN_OR_RETURN(const MappedFile copy, MappedFile::Open(target));
+  PL_ASSIGN_OR_RETURN(const MappedFile copy, MappedFile::Open(target, {.guarded = true}));
   if (HashKey(copy) != circuit.key_hash())
     return Status(ErrorCode::kInvalidFile, StrCat(circuit.key_path(), " changed while it was copied"), StrCat(target, " has another SHA-256"), "remove the copy and add the circuit again");
+  PL_RETURN_IF_ERROR(copy.CheckUnchanged());
   circuit.set_key_path(target);
   circuit.set_key_bytes(copy.size_bytes());
   circuit.set_key_mtime_ns(copy.mtime_ns());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sys/stat.h>
 
 #include "cli/warnings.h"
 #include "core/base/digest.h"
@@ -19,9 +20,19 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds kAnswerLimit{30};
 constexpr size_t kHashBlockBytes = size_t{16} << 20;
 
+// A file that the stack's workers open again later by its name, so a stream will not do; a FIFO is not even opened.
+Result<MappedFile> OpenForStack(const std::string& path) {
+  const auto refused = [&] { return Status(ErrorCode::kInvalidFile, StrCat(path, ": is no regular file, so the stack cannot read it again"), "", "store it in a file first"); };
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) return refused();
+  PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path, {.guarded = true}));
+  if (!file.is_mapped_file() && file.size_bytes() != 0) return refused();
+  return file;
+}
+
 // The r1cs must be of the circuit that the key is for, as far as counts tell.
-Status CheckR1cs(const std::string& path, const ProvingKeyView& key, const std::string& key_name) {
-  PL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
+Status CheckR1cs(const MappedFile& file, const ProvingKeyView& key, const std::string& key_name) {
+  const std::string& path = file.name();
   PL_ASSIGN_OR_RETURN(const R1cs r1cs, ReadR1cs(file.bytes(), path));
   const auto differ = [&](const char* what, uint64_t found, uint64_t expected) {
     return Status(ErrorCode::kMismatch, StrCat(path, " does not belong to ", key_name, ": it has ", found, " ", what, ", the key ", expected), "", "give the .r1cs that the key was made from");
@@ -38,29 +49,17 @@ bool IsAsRecorded(const wire::Circuit& circuit) {
   return file.ok() && file->size_bytes() == circuit.key_bytes() && file->mtime_ns() == circuit.key_mtime_ns();
 }
 
-}  // namespace
-
-std::string HashKey(const MappedFile& file) {
-  Sha256 hash;
-  Progress progress("hashing the key", file.size_bytes() >> 20, "MiB");
-  for (ByteSpan left = file.bytes(); !left.empty();) {
-    const ByteSpan block = left.first(std::min(left.size(), kHashBlockBytes));
-    hash.Update(block);
-    left = left.subspan(block.size());
-    progress.Advance(block.size() >> 20);
-  }
-  return DigestHex(hash.Finish());
-}
-
-// Reads all of the key: structure, coefficients, every point on its curve and in its subgroup.
-Result<wire::Circuit> ReadCircuit(const std::string& name, const std::string& key_path, const std::string& r1cs_path) {
-  PL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(key_path));
-  if (!file.is_mapped_file())
-    return Status(ErrorCode::kInvalidFile, StrCat(key_path, ": is no regular file, so the stack cannot read it again"), "", "store the key in a file first");
+// All of the key is read: structure, coefficients, every point on its curve and in its subgroup.
+Result<wire::Circuit> DescribeKey(const std::string& name, const MappedFile& file, const std::string& r1cs_path) {
+  const std::string& key_path = file.name();
   PL_ASSIGN_OR_RETURN(const Zkey key, ReadZkey(file.bytes(), key_path));
   const Backend& backend = GetBackend(key.view.curve);
   PL_RETURN_IF_ERROR(backend.CheckPoints(key.view, Backend::PointCheck::kSubgroup).WithContext(key_path));
-  if (!r1cs_path.empty()) PL_RETURN_IF_ERROR(CheckR1cs(r1cs_path, key.view, key_path));
+  if (!r1cs_path.empty()) {
+    PL_ASSIGN_OR_RETURN(const MappedFile r1cs, OpenForStack(r1cs_path));
+    PL_RETURN_IF_ERROR(r1cs.ChangeOr(CheckR1cs(r1cs, key.view, key_path)));
+  }
+  PL_RETURN_IF_ERROR(file.CheckUnchanged());
   WarnAboutKey(key, key_path);
   wire::Circuit circuit;
   circuit.set_name(name);
@@ -76,7 +75,27 @@ Result<wire::Circuit> ReadCircuit(const std::string& name, const std::string& ke
   circuit.set_unsafe_key(key.unsafe);
   circuit.set_known_secret_key(key.known_secret);
   circuit.set_key_hash(HashKey(file));
-  PL_RETURN_IF_ERROR(file.CheckUnchanged());
+  return circuit;
+}
+
+}  // namespace
+
+std::string HashKey(const MappedFile& file) {
+  Sha256 hash;
+  Progress progress("hashing the key", file.size_bytes() >> 20, "MiB");
+  for (ByteSpan left = file.bytes(); !left.empty();) {
+    const ByteSpan block = left.first(std::min(left.size(), kHashBlockBytes));
+    hash.Update(block);
+    left = left.subspan(block.size());
+    progress.Advance(block.size() >> 20);
+  }
+  return DigestHex(hash.Finish());
+}
+
+Result<wire::Circuit> ReadCircuit(const std::string& name, const std::string& key_path, const std::string& r1cs_path) {
+  PL_ASSIGN_OR_RETURN(const MappedFile file, OpenForStack(key_path));
+  auto circuit = DescribeKey(name, file, r1cs_path);
+  PL_RETURN_IF_ERROR(file.ChangeOr(circuit.ok() ? OkStatus() : circuit.status()));
   return circuit;
 }
 
@@ -99,7 +118,7 @@ Result<wire::Circuit> SendCircuit(StackClient& client, const wire::Circuit& circ
 }
 
 Result<wire::Circuit> FindOrAddCircuit(StackClient& client, const std::string& key_path) {
-  PL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(key_path));
+  PL_ASSIGN_OR_RETURN(const MappedFile file, OpenForStack(key_path));
   std::error_code error;
   const std::string canonical = fs::canonical(key_path, error).string();
   PL_ASSIGN_OR_RETURN(const auto known, AllCircuits(client));

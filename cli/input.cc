@@ -32,9 +32,7 @@ Result<UniqueFd> CopyToMemfd(const MappedFile& stream) {
 
 }  // namespace
 
-Result<SharedInput> OpenSharedInput(const std::string& name, bool secret) {
-  MappedFile::Options options;
-  options.secret = secret;
+Result<SharedInput> OpenSharedInput(const std::string& name, const MappedFile::Options& options) {
   SharedInput input;
   input.name = name;
   input.fd.reset(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));

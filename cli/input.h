@@ -17,7 +17,7 @@ struct SharedInput {
   MappedFile file;   // over fd
 };
 
-// `secret` keeps the bytes out of core dumps. Fails as MappedFile::Open does.
-Result<SharedInput> OpenSharedInput(const std::string& name, bool secret);
+// Fails as MappedFile::Open does.
+Result<SharedInput> OpenSharedInput(const std::string& name, const MappedFile::Options& options);
 
 }  // namespace proofline::cli

@@ -47,7 +47,9 @@ Status ExportVerificationKey(const MappedFile& file, const std::string& path) {
   auto vk = backend.ExtractVerificationKey(key.view);
   if (!vk.ok()) return std::move(vk).status().WithContext(file.name());
   std::string note = key.known_secret && key.known_secret_note.empty() ? "the file says so" : key.known_secret_note;
-  return WriteFileAtomically(path, VerificationKeyToJson(*vk, backend.AlphaBeta(*vk), note));
+  const std::string text = VerificationKeyToJson(*vk, backend.AlphaBeta(*vk), note);
+  PL_RETURN_IF_ERROR(file.CheckUnchanged());
+  return WriteFileAtomically(path, text);
 }
 
 Status CheckPoints(const MappedFile& file, InspectReport& report) {
@@ -57,16 +59,22 @@ Status CheckPoints(const MappedFile& file, InspectReport& report) {
   return OkStatus();
 }
 
-Status RunInspect(const InspectOptions& options) {
-  PL_RETURN_IF_ERROR(CheckOutputPaths({options.export_vkey}, {options.file}));
-  PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(options.file, {.secret = true}));
-  PL_ASSIGN_OR_RETURN(InspectReport report, InspectFile(file));
+Status Inspect(const InspectOptions& options, const MappedFile& file, InspectReport& report) {
+  PL_ASSIGN_OR_RETURN(report, InspectFile(file));
   if ((options.check_points || !options.export_vkey.empty()) && report["kind"] != "zkey")
     return Status(ErrorCode::kUsage, StrCat(options.file, ": is ", report["kind"].get<std::string>(),
                                             ", --check-points and --export-vkey are for a zkey"));
   if (options.check_points) PL_RETURN_IF_ERROR(CheckPoints(file, report));
   if (!options.export_vkey.empty()) PL_RETURN_IF_ERROR(ExportVerificationKey(file, options.export_vkey));
-  PL_RETURN_IF_ERROR(file.CheckUnchanged());
+  return OkStatus();
+}
+
+Status RunInspect(const InspectOptions& options) {
+  PL_RETURN_IF_ERROR(CheckOutputPaths({options.export_vkey}, {options.file}));
+  const auto known = {FileKind::kZkey, FileKind::kWtns, FileKind::kR1cs, FileKind::kPtau, FileKind::kWasm, FileKind::kJson};
+  PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(options.file, {.secret = true, .guarded = true, .stream_limit = StreamOf(known)}));
+  InspectReport report;
+  PL_RETURN_IF_ERROR(file.ChangeOr(Inspect(options, file, report)));
   if (options.json) {
     std::printf("%s\n", report.dump(2, ' ', false, InspectReport::error_handler_t::replace).c_str());
     return OkStatus();

@@ -45,11 +45,14 @@ struct Inputs {
 // Headers only, so that a wrong file is refused in milliseconds and before any process is started. The workers check the rest.
 Result<Inputs> OpenInputs(const ProveOptions& options) {
   Inputs inputs;
-  PL_ASSIGN_OR_RETURN(inputs.key, OpenSharedInput(options.key, false));
-  PL_ASSIGN_OR_RETURN(inputs.zkey, ReadZkey(inputs.key.file.bytes(), options.key, ZkeyUse::kWithoutCoefficients));
-  PL_ASSIGN_OR_RETURN(inputs.witness, OpenSharedInput(options.witness, true));
-  PL_ASSIGN_OR_RETURN(const WtnsView witness, ReadWtns(inputs.witness.file.bytes(), options.witness));
-  PL_RETURN_IF_ERROR(CheckWitnessFitsKey(witness, options.witness, inputs.zkey.view, options.key));
+  PL_ASSIGN_OR_RETURN(inputs.key, OpenSharedInput(options.key, {.guarded = true, .stream_limit = StreamOf({FileKind::kZkey})}));
+  auto zkey = ReadZkey(inputs.key.file.bytes(), options.key, ZkeyUse::kWithoutCoefficients);
+  if (!zkey.ok()) return inputs.key.file.ChangeOr(std::move(zkey).status());
+  inputs.zkey = *std::move(zkey);
+  PL_ASSIGN_OR_RETURN(inputs.witness, OpenSharedInput(options.witness, {.secret = true, .guarded = true, .stream_limit = WitnessStream(inputs.zkey.view.n_vars)}));
+  const auto witness = ReadWtns(inputs.witness.file.bytes(), options.witness);
+  if (!witness.ok()) return inputs.witness.file.ChangeOr(witness.status());
+  PL_RETURN_IF_ERROR(CheckWitnessFitsKey(*witness, options.witness, inputs.zkey.view, options.key));
   return inputs;
 }
 
@@ -164,7 +167,7 @@ Result<Proved> ProveOnStack(const ProveOptions& options, const Inputs& inputs) {
   PL_ASSIGN_OR_RETURN(const auto client, ConnectToStack(options.state, {{interrupt.fd(), Interrupted}}));
   PL_ASSIGN_OR_RETURN(const wire::Circuit circuit, FindOrAddCircuit(*client, options.key));
   std::vector<MappedFile> files(1);
-  PL_ASSIGN_OR_RETURN(files[0], MappedFile::FromDescriptor(inputs.witness.fd.get(), options.witness, {.secret = true}));
+  PL_ASSIGN_OR_RETURN(files[0], MappedFile::FromDescriptor(inputs.witness.fd.get(), options.witness, {.secret = true, .guarded = true}));
   PL_ASSIGN_OR_RETURN(const wire::SubmitAck ack, SubmitFiles(*client, {}, circuit, files));
   Proved proved;
   {

@@ -27,7 +27,8 @@ Status WriteAll(int fd, ByteSpan bytes, const std::string& name) {
 
 Status SpoolInput(StackClient& client, uint64_t job, uint32_t partition, const MappedFile& file) {
   PL_ASSIGN_OR_RETURN(const UniqueFd spool, client.OpenSpool(job, partition));
-  PL_RETURN_IF_ERROR(WriteAll(spool.get(), file.bytes(), file.name()));
+  // write gives EFAULT, and no signal, for bytes that the file has lost.
+  PL_RETURN_IF_ERROR(file.ChangeOr(WriteAll(spool.get(), file.bytes(), file.name())));
   if (fsync(spool.get()) < 0) return Status(ErrorCode::kIo, StrCat(file.name(), ": its copy in the spool cannot be synced"), strerror(errno));
   return file.CheckUnchanged();
 }
@@ -52,22 +53,26 @@ Result<wire::SubmitAck> FillAndCommit(StackClient& client, const wire::SubmitTic
   wire::Request commit;
   commit.mutable_submit_commit()->set_job(ticket.job());
   commit.mutable_submit_commit()->set_content_mac(ContentMac(ticket.content_key(), circuit, files));
+  for (const MappedFile& file : files) PL_RETURN_IF_ERROR(file.CheckUnchanged());
   PL_ASSIGN_OR_RETURN(const wire::Reply reply, client.Call(std::move(commit), kAnswerLimit));
   return reply.ack();
 }
 
 }  // namespace
 
-Result<MappedFile> OpenWitness(const std::string& path, const wire::Circuit& circuit) {
-  MappedFile::Options secret;
-  secret.secret = true;
-  PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path, secret));
-  PL_ASSIGN_OR_RETURN(const WtnsView view, ReadWtns(file.bytes(), path));
+Result<MappedFile> OpenWitness(const std::string& path, const wire::Circuit& circuit, int interrupt_fd) {
+  MappedFile::Options options;
+  options.secret = options.guarded = true;
+  options.stream_limit = WitnessStream(circuit.n_vars());
+  options.interrupt_fd = interrupt_fd;
+  PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path, options));
+  const auto view = ReadWtns(file.bytes(), path);
+  if (!view.ok()) return file.ChangeOr(view.status());
   ProvingKeyView shape;
   shape.curve = static_cast<CurveId>(circuit.curve());
   shape.n_vars = circuit.n_vars();
   shape.n_public = circuit.n_public();
-  PL_RETURN_IF_ERROR(CheckWitnessFitsKey(view, path, shape, StrCat("circuit ", circuit.name())));
+  PL_RETURN_IF_ERROR(CheckWitnessFitsKey(*view, path, shape, StrCat("circuit ", circuit.name())));
   return file;
 }
 

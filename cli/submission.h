@@ -10,8 +10,9 @@
 
 namespace proofline::cli {
 
-// Opens a .wtns and checks what can be told without the key's file: kind, curve, number of values.
-Result<MappedFile> OpenWitness(const std::string& path, const wire::Circuit& circuit);
+// Opens a .wtns and checks what can be told without the key's file: kind, curve, number of values. A stream is read no further than
+// that goes well, and not after `interrupt_fd` has become readable.
+Result<MappedFile> OpenWitness(const std::string& path, const wire::Circuit& circuit, int interrupt_fd);
 
 // `begin` without a partition count: there is one partition for each file. On failure the submission is given up.
 Result<wire::SubmitAck> SubmitFiles(StackClient& client, wire::SubmitBegin begin, const wire::Circuit& circuit, const std::vector<MappedFile>& files);

@@ -39,7 +39,7 @@ Status Submit(const SubmitOptions& options) {
   PL_ASSIGN_OR_RETURN(const wire::Circuit circuit, ShowCircuit(*client, options.circuit));
   std::vector<MappedFile> files;
   for (const std::string& witness : options.witnesses) {
-    PL_ASSIGN_OR_RETURN(MappedFile file, OpenWitness(witness, circuit));
+    PL_ASSIGN_OR_RETURN(MappedFile file, OpenWitness(witness, circuit, interrupt.fd()));
     files.push_back(std::move(file));
   }
   PL_ASSIGN_OR_RETURN(const wire::SubmitAck ack, SubmitFiles(*client, std::move(body), circuit, files));

@@ -32,12 +32,10 @@ struct TrustedKey {
 };
 
 // A .zkey holds its verification key; taking it from there also tells what only the .zkey says.
-Result<TrustedKey> ReadKey(const std::string& path) {
-  PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
+Result<TrustedKey> ReadKey(const MappedFile& file, const std::string& path) {
   TrustedKey key;
   if (DetectFileKind(file.bytes()) != FileKind::kZkey) {
     PL_ASSIGN_OR_RETURN(key.vk, VerificationKeyFromJson(TextOf(file), path, &key.known_secret_note));
-    PL_RETURN_IF_ERROR(file.CheckUnchanged());
     return key;
   }
   PL_ASSIGN_OR_RETURN(Zkey zkey, ReadZkey(file.bytes(), path, ZkeyUse::kWithoutCoefficients));
@@ -45,8 +43,16 @@ Result<TrustedKey> ReadKey(const std::string& path) {
   if (!vk.ok()) return std::move(vk).status().WithContext(path);
   key.vk = *std::move(vk);
   if (zkey.known_secret) key.known_secret_note = zkey.known_secret_note.empty() ? "the file says so" : zkey.known_secret_note;
-  PL_RETURN_IF_ERROR(file.CheckUnchanged());
   return key;
+}
+
+// What `read` makes of the file's bytes; a change of the file comes before any failure that it may have caused.
+template <typename Read>
+auto ReadFile(const std::string& path, MappedFile::StreamLimit limit, Read read) -> decltype(read(std::declval<const MappedFile&>())) {
+  PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path, {.guarded = true, .stream_limit = std::move(limit)}));
+  auto result = read(file);
+  PL_RETURN_IF_ERROR(file.ChangeOr(result.ok() ? OkStatus() : result.status()));
+  return result;
 }
 
 Status CheckSafety(const TrustedKey& key, const VerifyOptions& options) {
@@ -64,24 +70,22 @@ Status CheckSafety(const TrustedKey& key, const VerifyOptions& options) {
 
 Status Check(const VerifyOptions& options, nlohmann::ordered_json& report) {
   PL_RETURN_IF_ERROR(CheckOutputPaths({options.calldata}, {options.vkey, options.publics, options.proof}));
-  PL_ASSIGN_OR_RETURN(TrustedKey key, ReadKey(options.vkey));
+  PL_ASSIGN_OR_RETURN(TrustedKey key, ReadFile(options.vkey, StreamOf({FileKind::kJson, FileKind::kZkey}), [&](const MappedFile& file) { return ReadKey(file, options.vkey); }));
   const VerificationKey& vk = key.vk;
   report["curve"] = CurveJsonName(vk.curve);
   report["public_count"] = vk.n_public();
   report["unsafe_key"] = IsUnsafe(vk);
   report["known_secret_key"] = !key.known_secret_note.empty();
-  PL_ASSIGN_OR_RETURN(MappedFile public_file, MappedFile::Open(options.publics));
-  PL_ASSIGN_OR_RETURN(std::vector<FrCanonical> publics, PublicFromJson(TextOf(public_file), options.publics, vk.curve));
+  PL_ASSIGN_OR_RETURN(std::vector<FrCanonical> publics, ReadFile(options.publics, StreamOf({FileKind::kJson}, kMaxPublicJsonBytes), [&](const MappedFile& file) {
+    return PublicFromJson(TextOf(file), options.publics, vk.curve);
+  }));
   if (publics.size() != vk.n_public())
     return Status(ErrorCode::kMismatch, StrCat(options.publics, ": has ", publics.size(), " public signals, expected ", vk.n_public(),
                                                ", the nPublic of ", options.vkey),
                   {}, "give files of the same circuit");
-  PL_ASSIGN_OR_RETURN(MappedFile proof_file, MappedFile::Open(options.proof));
-  PL_ASSIGN_OR_RETURN(Proof proof, ProofFromJson(TextOf(proof_file), options.proof, vk.curve));
-
-  PL_RETURN_IF_ERROR(public_file.CheckUnchanged());
-  PL_RETURN_IF_ERROR(proof_file.CheckUnchanged());
-
+  PL_ASSIGN_OR_RETURN(Proof proof, ReadFile(options.proof, StreamOf({FileKind::kJson}, kMaxProofJsonBytes), [&](const MappedFile& file) {
+    return ProofFromJson(TextOf(file), options.proof, vk.curve);
+  }));
   const Backend& backend = GetBackend(vk.curve);
   PL_RETURN_IF_ERROR(backend.CheckVerificationKey(vk).WithContext(options.vkey));
   PL_RETURN_IF_ERROR(CheckSafety(key, options));

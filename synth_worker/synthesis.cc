@@ -115,7 +115,12 @@ Status Synthesis::ReadInput() {
 
 Status Synthesis::CheckConstraints() {
   const std::string& path = grant_.circuit().r1cs_path();
-  PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
+  PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path, {.guarded = true}));
+  return file.ChangeOr(CheckConstraintsOf(file));
+}
+
+Status Synthesis::CheckConstraintsOf(const MappedFile& file) {
+  const std::string& path = file.name();
   PL_ASSIGN_OR_RETURN(R1cs r1cs, ReadR1cs(file.bytes(), path));
   const ProvingKeyView& view = key_->zkey.view;
   if (r1cs.view.curve != view.curve || r1cs.view.n_wires != view.n_vars || r1cs.view.n_public() != view.n_public)

@@ -46,6 +46,7 @@ class Synthesis {
   Status OpenKey();
   Status ReadInput();
   Status CheckConstraints();
+  Status CheckConstraintsOf(const MappedFile& file);
   Status ComputeRows();
   void Seal();
 

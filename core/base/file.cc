@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,6 +35,24 @@ Status ReadError(const std::string& name, std::string_view call, int error) {
   }
 }
 
+Status CheckInterrupt(int interrupt_fd, const std::string& name) {
+  pollfd waited{interrupt_fd, POLLIN, 0};  // poll passes over a descriptor of -1
+  if (poll(&waited, 1, 0) > 0) return Status(ErrorCode::kCancelled, StrCat(name, ": interrupted while it was read"));
+  return OkStatus();
+}
+
+// Until the stream has something (or its end), unless the interrupt comes first.
+Status WaitForStream(int fd, int interrupt_fd, const std::string& name) {
+  pollfd waited[2] = {{fd, POLLIN, 0}, {interrupt_fd, POLLIN, 0}};
+  while (poll(waited, 2, -1) < 0)
+    if (errno != EINTR) return ReadError(name, "poll", errno);
+  return CheckInterrupt(interrupt_fd, name);
+}
+
+Status Shorter(const std::string& name, std::string detail) {
+  return Status(ErrorCode::kInvalidFile, StrCat(name, ": became shorter while it was read"), std::move(detail), "do not change it while it is used");
+}
+
 // The whole pages inside `range`; a page shared with a neighbour is left alone.
 void AdvisePages(ByteSpan range, int advice, bool whole_pages_only) {
   const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -47,7 +66,12 @@ void AdvisePages(ByteSpan range, int advice, bool whole_pages_only) {
 }  // namespace
 
 Result<MappedFile> MappedFile::Open(const std::string& path, const Options& options) {
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  UniqueFd fd;
+  // A FIFO without a writer is waited for in open.
+  do {
+    PL_RETURN_IF_ERROR(CheckInterrupt(options.interrupt_fd, path));
+    fd.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  } while (!fd.valid() && errno == EINTR);
   if (!fd.valid()) return ReadError(path, "open", errno);
   return FromDescriptor(fd.get(), path, options);
 }
@@ -77,6 +101,7 @@ Status MappedFile::Map(const Options& options) {
   data_ = static_cast<const uint8_t*>(p);
   mapped_bytes_ = size_bytes_;
   if (options.secret) madvise(p, mapped_bytes_, MADV_DONTDUMP);
+  if (options.guarded) guard_ = GuardMapping(p, mapped_bytes_);
   return OkStatus();
 }
 
@@ -88,21 +113,28 @@ Status MappedFile::ReadStream(int fd, const Options& options) {
   data_ = static_cast<const uint8_t*>(p);
   mapped_bytes_ = capacity;
   if (options.secret) madvise(p, capacity, MADV_DONTDUMP);  // mremap keeps it
-  for (;;) {
+  uint64_t limit = kMaxStreamBytes;
+  bool judged = !options.stream_limit;
+  for (bool ended = false; !ended;) {
     if (size_bytes_ == capacity) {
       p = mremap(p, capacity, capacity * 2, MREMAP_MAYMOVE);
       if (p == MAP_FAILED) return ReadError(name_, "mremap", errno);
       data_ = static_cast<const uint8_t*>(p);
       mapped_bytes_ = capacity *= 2;
     }
-    ssize_t n = read(fd, static_cast<uint8_t*>(p) + size_bytes_, capacity - size_bytes_);
-    if (n < 0 && errno == EINTR) continue;
+    PL_RETURN_IF_ERROR(WaitForStream(fd, options.interrupt_fd, name_));
+    ssize_t n = read(fd, static_cast<uint8_t*>(p) + size_bytes_, judged ? capacity - size_bytes_ : kStreamStartBytes - size_bytes_);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (n < 0) return ReadError(name_, "read", errno);
-    if (n == 0) break;
+    ended = n == 0;
     size_bytes_ += static_cast<uint64_t>(n);
-    if (size_bytes_ > options.max_stream_bytes)
-      return Status(ErrorCode::kInvalidFile, StrCat(name_, ": more than ", options.max_stream_bytes, " bytes came from a stream"),
-                    {}, "store it in a regular file first");
+    if (!judged && (ended || size_bytes_ == kStreamStartBytes)) {
+      PL_ASSIGN_OR_RETURN(limit, options.stream_limit(bytes(), name_));
+      judged = true;
+    }
+    if (size_bytes_ > limit)
+      return Status(ErrorCode::kInvalidFile, StrCat(name_, ": more than ", limit, " bytes came from a stream"), {},
+                    "check that it is the file meant; one as large as that is read from a regular file only");
   }
   return OkStatus();
 }
@@ -111,6 +143,7 @@ void MappedFile::Release() {
   if (!data_) return;
   void* p = const_cast<uint8_t*>(data_);
   if (!fd_.valid()) Wipe(p, size_bytes_);
+  ReleaseMapping(std::exchange(guard_, kNoMappingGuard));
   munmap(p, mapped_bytes_);
   data_ = nullptr;
 }
@@ -126,6 +159,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   size_bytes_ = std::exchange(other.size_bytes_, 0);
   mapped_bytes_ = std::exchange(other.mapped_bytes_, 0);
   mtime_ns_ = other.mtime_ns_;
+  guard_ = std::exchange(other.guard_, kNoMappingGuard);
   return *this;
 }
 
@@ -141,9 +175,7 @@ Status MappedFile::CopyOut(uint64_t offset, MutableByteSpan out) const {
     ssize_t n = pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return ReadError(name_, "pread", errno);
-    if (n == 0)
-      return Status(ErrorCode::kInvalidFile, StrCat(name_, ": became shorter while it was read"),
-                    StrCat("it had ", size_bytes_, " bytes when opened and ends before byte ", *end, " now"), "do not change it while it is used");
+    if (n == 0) return Shorter(name_, StrCat("it had ", size_bytes_, " bytes when opened and ends before byte ", *end, " now"));
     offset += static_cast<uint64_t>(n);
     out = out.subspan(static_cast<size_t>(n));
   }
@@ -154,10 +186,18 @@ Status MappedFile::CheckUnchanged() const {
   if (!fd_.valid()) return OkStatus();
   struct stat info;
   if (fstat(fd_.get(), &info) != 0) return ReadError(name_, "fstat", errno);
-  if (static_cast<uint64_t>(info.st_size) == size_bytes_ && MtimeNs(info) == mtime_ns_) return OkStatus();
-  return Status(ErrorCode::kInvalidFile, StrCat(name_, ": changed while it was read"),
-                StrCat("it had ", size_bytes_, " bytes when opened and has ", info.st_size, " now"),
-                "do not change it while it is used; replace it by renaming another file over it");
+  const std::string sizes = StrCat("it had ", size_bytes_, " bytes when opened and has ", info.st_size, " now");
+  if (static_cast<uint64_t>(info.st_size) < size_bytes_) return Shorter(name_, sizes);
+  if (static_cast<uint64_t>(info.st_size) != size_bytes_ || MtimeNs(info) != mtime_ns_)
+    return Status(ErrorCode::kInvalidFile, StrCat(name_, ": changed while it was read"), sizes,
+                  "do not change it while it is used; replace it by renaming another file over it");
+  if (MappingWasCut(guard_)) return Status(ErrorCode::kIo, StrCat(name_, ": cannot be read: bytes of it could not be loaded"), sizes, "check the disk and the kernel's log");
+  return OkStatus();
+}
+
+Status MappedFile::ChangeOr(Status status) const {
+  PL_RETURN_IF_ERROR(CheckUnchanged());
+  return status;
 }
 
 void MappedFile::WillNeed(ByteSpan range) const { AdvisePages(range, MADV_WILLNEED, false); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "core/base/bytes.h"
+#include "core/base/mapping_guard.h"
 #include "core/base/status.h"
 #include "core/base/unique_fd.h"
 
@@ -18,17 +20,28 @@ namespace proofline {
 // to its end into anonymous memory that is wiped when released. Nothing is allocated by a number read from the file. Movable;
 // reading needs no lock.
 //
-// Somebody who truncates a mapped file while it is read makes the next access past its new end a SIGBUS. That cannot be ruled
-// out for a mapping; it is made unlikely to matter: CheckUnchanged tells afterwards, CopyOut never touches the mapping, and keys and
-// witnesses are only touched in workers, whose death is an expected event.
+// Somebody who truncates a mapped file while it is read makes the next access past its new end a SIGBUS. Options::guarded turns that
+// into zeros, which CheckUnchanged and ChangeOr report; CopyOut never touches the mapping. Keys are read unguarded in workers, whose
+// death is an expected event.
 class MappedFile {
  public:
+  // Judges a stream by its first bytes (kStreamStartBytes, fewer if it ends before): how many bytes it may have in all, or why it is not
+  // read on. `name` is for messages.
+  using StreamLimit = std::function<Result<uint64_t>(ByteSpan start, const std::string& name)>;
+  static constexpr size_t kStreamStartBytes = 12;
+  static constexpr uint64_t kMaxStreamBytes = uint64_t{8} << 30;
+
   struct Options {
     bool secret = false;  // keep the pages out of core dumps
-    uint64_t max_stream_bytes = uint64_t{8} << 30;  // limit for what cannot be mapped
+    // Bytes that a file lost while it was mapped are read as zeros. Who asks for that believes no result, and no failure either,
+    // before CheckUnchanged or ChangeOr.
+    bool guarded = false;
+    StreamLimit stream_limit = {};  // for what cannot be mapped; empty: any start, kMaxStreamBytes
+    int interrupt_fd = -1;          // once readable, opening a FIFO and reading a stream end with kCancelled
   };
 
-  // kNotFound, kInvalidArgument (no permission), kInvalidFile (a directory), kResource, kIo. `path` names the file in messages.
+  // kNotFound, kInvalidArgument (no permission), kInvalidFile (a directory, or what stream_limit refuses), kResource, kIo, kCancelled.
+  // `path` names the file in messages.
   static Result<MappedFile> Open(const std::string& path, const Options& options);
   static Result<MappedFile> Open(const std::string& path) { return Open(path, Options()); }
   // Keeps a duplicate; the caller's descriptor stays his. A regular file is mapped from its start, a stream is read from here on.
@@ -48,8 +61,11 @@ class MappedFile {
   // Copies bytes [offset, offset + out.size()) by pread, not through the mapping: a file that shrank is kInvalidFile, not a signal,
   // and no page of the mapping becomes resident.
   Status CopyOut(uint64_t offset, MutableByteSpan out) const;
-  // kInvalidFile if size or modification time differ from what they were when the file was opened.
+  // kInvalidFile if size or modification time differ from what they were when the file was opened; kIo if bytes of a guarded file
+  // could not be read although it looks the same.
   Status CheckUnchanged() const;
+  // CheckUnchanged's failure if there is one, since any other may come of it; else `status`.
+  Status ChangeOr(Status status) const;
 
   // Hints; `range` lies within bytes(). DropPages gives resident pages of a mapped file back (they are read again on the next access).
   void WillNeed(ByteSpan range) const;
@@ -67,6 +83,7 @@ class MappedFile {
   uint64_t size_bytes_ = 0;
   uint64_t mapped_bytes_ = 0;  // of the mapping or the anonymous memory
   int64_t mtime_ns_ = 0;
+  int guard_ = kNoMappingGuard;
 };
 
 // Writes a file under a temporary name beside it and renames it on Commit; without Commit nothing is left. A target that exists

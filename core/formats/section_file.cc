@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/formats/vkey_json.h"
 
 namespace proofline {
 
@@ -24,11 +25,13 @@ constexpr Magic kMagics[] = {
     {FileKind::kWasm, std::string_view("\0asm", 4), 0},
 };
 
-Status WrongKind(ByteSpan bytes, std::string_view name, FileKind found, FileKind expected) {
-  std::string_view want = FileKindName(expected);
+constexpr char kRemedy[] = "the file is damaged or was not written to its end; make or download it again";
+
+// `want` is the kind's name, or several.
+Status WrongKind(ByteSpan bytes, std::string_view name, FileKind found, std::string_view want) {
   if (found == FileKind::kEmpty)
     return Status(ErrorCode::kInvalidFile, StrCat(name, ": is empty, a ", want, " file is expected"), {},
-                  expected == FileKind::kWtns ? "make the witness again: a witness calculator leaves an empty file behind when the "
+                  want == FileKindName(FileKind::kWtns) ? "make the witness again: a witness calculator leaves an empty file behind when the "
                                                 "input breaks an assertion of the circuit"
                                               : "make or download the file again");
   std::string shown;
@@ -36,6 +39,33 @@ Status WrongKind(ByteSpan bytes, std::string_view name, FileKind found, FileKind
     shown += bytes[i] >= 0x20 && bytes[i] < 0x7f ? std::string(1, static_cast<char>(bytes[i])) : StrCat("<", bytes[i], ">");
   return Status(ErrorCode::kInvalidFile, StrCat(name, ": is ", FileKindName(found), ", expected ", want),
                 StrCat("its first bytes are '", shown, "'"), "check the order of the file names on the command line");
+}
+
+// Version and number of sections, of at least kFileHeaderBytes.
+Status CheckHeader(ByteSpan bytes, std::string_view name, FileKind kind) {
+  const uint32_t version = LoadLe<uint32_t>(&bytes[4]), count = LoadLe<uint32_t>(&bytes[8]);
+  if (version != FileVersion(kind))
+    return Status(ErrorCode::kInvalidFile, StrCat(name, ": ", FileKindName(kind), " version is ", version, ", expected ", FileVersion(kind)));
+  if (count > SectionFile::kMaxSections)
+    return Status(ErrorCode::kInvalidFile, StrCat(name, ": has ", count, " sections, expected at most ", SectionFile::kMaxSections), {}, kRemedy);
+  return OkStatus();
+}
+
+bool IsWhiteSpace(ByteSpan bytes) {
+  return std::ranges::all_of(bytes, [](uint8_t b) { return b == ' ' || b == '\t' || b == '\r' || b == '\n'; });
+}
+
+Result<FileKind> CheckStart(ByteSpan start, const std::string& name, const std::vector<FileKind>& kinds) {
+  FileKind found = DetectFileKind(start);
+  if (found == FileKind::kEmpty) return found;  // the reader's to refuse
+  if (found == FileKind::kUnknown && IsWhiteSpace(start)) found = FileKind::kJson;
+  if (std::ranges::find(kinds, found) == kinds.end()) {
+    std::string want;
+    for (FileKind kind : kinds) want += StrCat(want.empty() ? "" : kind == kinds.back() ? " or " : ", ", FileKindName(kind));
+    return WrongKind(start, name, found, want);
+  }
+  if (FileVersion(found) != 0 && start.size() >= kFileHeaderBytes) PL_RETURN_IF_ERROR(CheckHeader(start, name, found));
+  return found;
 }
 
 }  // namespace
@@ -71,23 +101,25 @@ uint32_t FileVersion(FileKind kind) {
   return 0;
 }
 
+MappedFile::StreamLimit StreamOf(std::vector<FileKind> kinds, uint64_t max_bytes) {
+  return [kinds = std::move(kinds), max_bytes](ByteSpan start, const std::string& name) -> Result<uint64_t> {
+    PL_ASSIGN_OR_RETURN(const FileKind kind, CheckStart(start, name, kinds));
+    return kind == FileKind::kJson ? std::min<uint64_t>(max_bytes, kMaxVerificationKeyJsonBytes) : max_bytes;
+  };
+}
+
 Result<SectionFile> SectionFile::Parse(ByteSpan bytes, std::string_view name, FileKind kind) {
   FileKind found = DetectFileKind(bytes);
-  if (found != kind) return WrongKind(bytes, name, found, kind);
-  constexpr char kRemedy[] = "the file is damaged or was not written to its end; make or download it again";
+  if (found != kind) return WrongKind(bytes, name, found, FileKindName(kind));
   if (bytes.size() < kFileHeaderBytes)
     return Status(ErrorCode::kInvalidFile, StrCat(name, ": has ", bytes.size(), " bytes, expected at least ", kFileHeaderBytes), {}, kRemedy);
 
   SectionFile file;
   file.bytes_ = bytes;
   file.name_ = name;
+  PL_RETURN_IF_ERROR(CheckHeader(bytes, name, kind));
   file.version_ = LoadLe<uint32_t>(&bytes[4]);
-  if (file.version_ != FileVersion(kind))
-    return Status(ErrorCode::kInvalidFile,
-                  StrCat(name, ": ", FileKindName(kind), " version is ", file.version_, ", expected ", FileVersion(kind)));
-  uint32_t count = LoadLe<uint32_t>(&bytes[8]);
-  if (count > kMaxSections)
-    return Status(ErrorCode::kInvalidFile, StrCat(name, ": has ", count, " sections, expected at most ", kMaxSections), {}, kRemedy);
+  const uint32_t count = LoadLe<uint32_t>(&bytes[8]);
 
   uint64_t at = kFileHeaderBytes;
   for (uint32_t i = 0; i < count; ++i) {

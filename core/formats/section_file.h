@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/bytes.h"
+#include "core/base/file.h"
 #include "core/base/status.h"
 
 namespace proofline {
@@ -22,6 +23,11 @@ FileKind DetectFileKind(ByteSpan bytes);
 std::string_view FileKindName(FileKind kind);
 // The version of a section file that is read and written.
 uint32_t FileVersion(FileKind kind);
+
+// For MappedFile::Options: of a stream, only these kinds are read on, and at most `max_bytes` of them (of JSON never more than a
+// verification key may have, the largest kind of it). Refused at once, in the words of the readers: other first bytes (white space
+// alone may become JSON), a version that is not read, too many sections.
+MappedFile::StreamLimit StreamOf(std::vector<FileKind> kinds, uint64_t max_bytes = MappedFile::kMaxStreamBytes);
 
 struct Section {
   uint32_t type = 0;

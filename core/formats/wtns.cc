@@ -45,6 +45,11 @@ Status CheckWitnessFits(const WtnsView& witness, std::string_view witness_name, 
   return OkStatus();
 }
 
+MappedFile::StreamLimit WitnessStream(uint64_t n_vars) {
+  constexpr uint64_t kRestBytes = uint64_t{1} << 20;  // headers, and sections that are passed over
+  return StreamOf({FileKind::kWtns}, n_vars * kFrBytes + kRestBytes);
+}
+
 Status CheckWitnessFitsKey(const WtnsView& witness, std::string_view witness_name, const ProvingKeyView& key, std::string_view key_name) {
   return CheckWitnessFits(witness, witness_name, key.curve, key.n_vars, key_name);
 }

@@ -21,6 +21,9 @@ struct WtnsView {
 // Checks container, n8, prime, count and lengths; touches no page of the values.
 Result<WtnsView> ReadWtns(ByteSpan bytes, std::string_view name);
 
+// For MappedFile::Options: a stream that is read to its end only if it starts as a .wtns, and is not longer than one of `n_vars` values.
+MappedFile::StreamLimit WitnessStream(uint64_t n_vars);
+
 // kMismatch unless curve and count are those of the key.
 Status CheckWitnessFitsKey(const WtnsView& witness, std::string_view witness_name, const ProvingKeyView& key, std::string_view key_name);
 

@@ -1,7 +1,11 @@
 // verify, inspect and check as a person uses them: the program, its exit codes, its words.
+#include <sys/stat.h>
+
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "core/base/decimal.h"
 #include "core/formats/curve_prime.h"
@@ -275,6 +279,67 @@ TEST_P(FileCommands, CheckRefuses) {
   forge = Forge::Of(Sample(GetParam(), "multiplier.wtns"));
   forge[2][0] = 2;
   ExpectFails(Run({"check", "--r1cs", In("multiplier.r1cs"), "--witness", Write("w", forge.Build())}), 1, {"/w: ", "value 0 is not 1"});
+}
+
+TEST_P(FileCommands, EndlessStreamIsRefusedByItsFirstBytes) {
+  const std::string vk = In("multiplier.vk.json"), publics = In("multiplier.public.json"), proof = In("multiplier.proof.json"), zero = "/dev/zero";
+  const std::string r1cs = In("multiplier.r1cs"), wtns = In("multiplier.wtns"), zkey = In("multiplier.zkey");
+  const auto refuses = [&](const std::vector<std::string>& args, const std::string& expected) {
+    const auto start = std::chrono::steady_clock::now();
+    ExpectFails(Run(args), 1, {"/dev/zero: is unknown kind of file, expected " + expected, "<0><0><0><0>"});
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5)) << args[0];
+  };
+  refuses({"inspect", zero}, "zkey, wtns, r1cs, ptau, wasm or json");
+  refuses({"verify", zero, publics, proof}, "json or zkey");
+  refuses({"verify", vk, zero, proof}, "json");
+  refuses({"verify", vk, publics, zero}, "json");
+  refuses({"check", "--r1cs", zero, "--witness", wtns}, "r1cs");
+  refuses({"check", "--r1cs", r1cs, "--witness", zero}, "wtns");
+  refuses({"prove", zero, wtns, Out("p"), Out("q")}, "zkey");
+  refuses({"prove", zkey, zero, Out("p"), Out("q")}, "wtns");
+}
+
+TEST_P(FileCommands, StreamIsReadAsTheFileItIs) {
+  const auto piped = [&](const std::string& source, const std::string& args) {
+    return RunProgram({"/bin/sh", "-c", "(" + source + ") 2>/dev/null | " PROOFLINE_PROGRAM " " + args});
+  };
+  for (const char* file : {"multiplier.zkey", "multiplier.wtns", "multiplier.r1cs", "multiplier.proof.json"}) {
+    RunResult run = piped("cat " + In(file), "inspect /dev/stdin");
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run.out.substr(run.out.find('\n')), Run({"inspect", In(file)}).out.substr(Run({"inspect", In(file)}).out.find('\n')));
+  }
+  const std::string check = "check --r1cs " + In("multiplier.r1cs") + " --witness /dev/stdin";
+  EXPECT_EQ(piped("cat " + In("multiplier.wtns"), check).exit_code, 0);
+  EXPECT_EQ(piped("printf '                  '; cat " + In("multiplier.proof.json"), "inspect /dev/stdin").exit_code, 0);
+  ExpectFails(piped("true", check), 1, {"/dev/stdin: is empty, a wtns file is expected"});
+  ExpectFails(piped("printf wtns", check), 1, {"/dev/stdin: has 4 bytes, expected at least 12"});
+  // The right start, then without end: bounded by the header or by what the circuit can need.
+  ExpectFails(piped("printf r1cs; cat /dev/zero", "inspect /dev/stdin"), 1, {"/dev/stdin: r1cs version is 0"});
+  ExpectFails(piped("cat " + In("multiplier.wtns") + " /dev/zero", check), 1, {"/dev/stdin: more than 1048704 bytes came from a stream"});
+  ExpectFails(piped("yes ''", "verify /dev/stdin " + In("multiplier.public.json") + " " + In("multiplier.proof.json")), 1, {"bytes came from a stream"});
+}
+
+// The program has the constraints mapped while it waits for the witness from a FIFO; there the file is cut.
+TEST_P(FileCommands, FileThatBecomesShorterIsNamed) {
+  for (bool json : {false, true}) {
+    const std::string r1cs = Write("c", Sample(GetParam(), "multiplier.r1cs")), fifo = Out(json ? "f1" : "f2");
+    ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+    std::thread writer([&] {
+      std::ofstream out(fifo, std::ios::binary);  // opens when the program does
+      fs::resize_file(r1cs, 5);
+      const Bytes witness = Sample(GetParam(), "multiplier.wtns");
+      out.write(reinterpret_cast<const char*>(witness.data()), static_cast<std::streamsize>(witness.size()));
+    });
+    std::vector<std::string> args = {"check", "--r1cs", r1cs, "--witness", fifo};
+    if (json) args.push_back("--json");
+    RunResult run = Run(args);
+    writer.join();
+    ExpectFails(run, 1, {"/c: became shorter while it was read"});
+    if (!json) continue;
+    const Json report = Json::parse(run.out);
+    EXPECT_EQ(report["error"]["fact"], r1cs + ": became shorter while it was read");
+    EXPECT_FALSE(report.contains("unsatisfied_count"));
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "core/base/file.h"
 
+#include <csignal>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -7,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -85,10 +87,71 @@ TEST_F(FileTest, PipeIsReadToItsEnd) {
 }
 
 TEST_F(FileTest, StreamHasALimit) {
-  auto file = MappedFile::Open("/dev/zero", {.max_stream_bytes = 3 << 20});
+  auto file = MappedFile::Open("/dev/zero", {.stream_limit = [](ByteSpan, const std::string&) -> Result<uint64_t> { return uint64_t{3} << 20; }});
   ASSERT_FALSE(file.ok());
   EXPECT_EQ(file.status().code(), ErrorCode::kInvalidFile);
   EXPECT_NE(file.status().error().fact.find("3145728"), std::string::npos);
+}
+
+// A pipe that has `content` and stays open, so that only a reader that stops by itself ends.
+struct OpenPipe {
+  explicit OpenPipe(const std::string& content) {
+    EXPECT_EQ(pipe(ends), 0);
+    EXPECT_EQ(write(ends[1], content.data(), content.size()), static_cast<ssize_t>(content.size()));
+  }
+  ~OpenPipe() {
+    close(ends[0]);
+    if (ends[1] >= 0) close(ends[1]);
+  }
+  int ends[2];
+};
+
+TEST_F(FileTest, StreamIsJudgedByItsFirstBytes) {
+  std::string seen;
+  const auto refuse = [&](ByteSpan start, const std::string& name) -> Result<uint64_t> {
+    seen.assign(start.begin(), start.end());
+    return Status(ErrorCode::kInvalidFile, name + ": not that");
+  };
+  OpenPipe pipe("0123456789abcdef");
+  auto file = MappedFile::FromDescriptor(pipe.ends[0], "pipe", {.stream_limit = refuse});
+  EXPECT_EQ(file.status().error().fact, "pipe: not that");
+  EXPECT_EQ(seen, "0123456789ab");
+  OpenPipe little("01");
+  close(std::exchange(little.ends[1], -1));
+  EXPECT_FALSE(MappedFile::FromDescriptor(little.ends[0], "pipe", {.stream_limit = refuse}).ok());
+  EXPECT_EQ(seen, "01");
+}
+
+TEST_F(FileTest, InterruptEndsTheReading) {
+  OpenPipe interrupt(""), input("abc");
+  std::thread later([&] {
+    usleep(50000);
+    EXPECT_EQ(write(interrupt.ends[1], "x", 1), 1);
+  });
+  auto file = MappedFile::FromDescriptor(input.ends[0], "pipe", {.interrupt_fd = interrupt.ends[0]});
+  later.join();
+  EXPECT_EQ(file.status().code(), ErrorCode::kCancelled);
+  EXPECT_EQ(MappedFile::Open("/dev/zero", {.interrupt_fd = interrupt.ends[0]}).status().code(), ErrorCode::kCancelled);
+}
+
+TEST_F(FileTest, InterruptEndsTheWaitForAWriter) {
+  struct sigaction action {}, before {};
+  action.sa_handler = [](int) {};  // no SA_RESTART, as the programs' handlers
+  sigaction(SIGUSR1, &action, &before);
+  ASSERT_EQ(mkfifo(Path("fifo").c_str(), 0600), 0);
+  OpenPipe interrupt("");
+  const pthread_t reader = pthread_self();
+  std::atomic<bool> done{false};
+  std::thread later([&] {
+    usleep(50000);
+    EXPECT_EQ(write(interrupt.ends[1], "x", 1), 1);
+    for (; !done; usleep(1000)) pthread_kill(reader, SIGUSR1);
+  });
+  auto file = MappedFile::Open(Path("fifo"), {.interrupt_fd = interrupt.ends[0]});
+  done = true;
+  later.join();
+  sigaction(SIGUSR1, &before, nullptr);
+  EXPECT_EQ(file.status().code(), ErrorCode::kCancelled);
 }
 
 TEST_F(FileTest, ProcFilesAreRead) {
@@ -123,6 +186,47 @@ TEST_F(FileTest, ShrunkFileIsAnErrorAndNoSignal) {
   EXPECT_EQ(status.code(), ErrorCode::kInvalidFile);
   EXPECT_NE(status.error().fact.find("shorter"), std::string::npos);
   EXPECT_EQ(file->CheckUnchanged().code(), ErrorCode::kInvalidFile);
+}
+
+TEST_F(FileTest, GuardedFileIsReadAsZerosWhereItWasCut) {
+  std::string path = Make("a", std::string(40000, 'x')), other = Make("b", std::string(40000, 'y'));
+  auto opened = MappedFile::Open(path, {.guarded = true}), kept = MappedFile::Open(other, {.guarded = true});
+  ASSERT_TRUE(opened.ok() && kept.ok());
+  MappedFile file = *std::move(opened);  // the guard moves along
+  fs::resize_file(path, 100);
+  EXPECT_EQ(file.bytes()[99], 'x');
+  EXPECT_EQ(file.bytes()[20000], 0);
+  EXPECT_EQ(file.bytes()[4096], 0);
+  EXPECT_EQ(file.bytes()[39999], 0);
+  EXPECT_EQ(file.CheckUnchanged().error().fact, path + ": became shorter while it was read");
+  EXPECT_EQ(file.ChangeOr(Status(ErrorCode::kInvalidFile, "other")).error().fact, path + ": became shorter while it was read");
+  EXPECT_EQ(Text(*kept), std::string(40000, 'y'));
+  EXPECT_TRUE(kept->CheckUnchanged().ok());
+  EXPECT_EQ(kept->ChangeOr(Status(ErrorCode::kInvalidFile, "other")).error().fact, "other");
+}
+
+TEST_F(FileTest, WhatWasReadAsZerosIsToldAlthoughTheFileLooksTheSame) {
+  std::string path = Make("a", std::string(40000, 'x'));
+  auto file = MappedFile::Open(path, {.guarded = true});
+  ASSERT_TRUE(file.ok());
+  struct stat before;
+  ASSERT_EQ(stat(path.c_str(), &before), 0);
+  fs::resize_file(path, 100);
+  EXPECT_EQ(file->bytes()[20000], 0);
+  fs::resize_file(path, 40000);
+  const timespec times[2] = {before.st_atim, before.st_mtim};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  EXPECT_EQ(file->CheckUnchanged().code(), ErrorCode::kIo);
+}
+
+TEST_F(FileTest, BusErrorElsewhereStillEndsTheProcess) {
+  std::string path = Make("a", std::string(40000, 'x'));
+  auto guarded = MappedFile::Open(path, {.guarded = true}), plain = MappedFile::Open(path);
+  ASSERT_TRUE(guarded.ok() && plain.ok());
+  fs::resize_file(path, 100);
+  const auto last = [](const MappedFile& file) { return *static_cast<const volatile uint8_t*>(&file.bytes()[39999]); };
+  EXPECT_EXIT(_exit(last(*plain)), ::testing::KilledBySignal(SIGBUS), "");
+  EXPECT_EQ(last(*guarded), 0);
 }
 
 TEST_F(FileTest, CopyOutChecksItsRange) {

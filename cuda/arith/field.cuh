@@ -2,37 +2,27 @@
 //
 // Same representation and same bytes as Fp: Montgomery form with R = 2^(32 kWords), little-endian, fully reduced after every
 // operation; an array of one may be read as an array of the other. Compiles for the host too, with the same control flow.
-//
-// Multiplication goes one word of b at a time with the reduction interleaved. Products of one row overlap by one word, so they go into
-// two accumulators, products that begin at an even word into one and at an odd word into the other; within an accumulator a row is a
-// single carry chain of whole 64-bit products. Dividing by 2^32 after each row swaps the roles of the two, so nothing is ever shifted
-// (Emmart, Luitjens, Weems, Woolley: Optimizing Modular Multiplication for NVIDIA's Maxwell GPUs, ARITH 2016).
 #pragma once
+
+#include <bit>
 
 #include "core/field/moduli.h"
 #include "cuda/arith/carry_chain.cuh"
+#include "cuda/arith/montgomery_rows.cuh"
 
 namespace proofline::cuda {
-
-#ifdef __CUDACC__
-// -1/r mod 2^32 of BLS12-381's r is 2^32 - 1. A compiler that sees it turns the quotient digit into a negation and then splits the
-// wide multiply-adds of the whole row (measured 1.13 times slower); from constant memory it does not.
-__constant__ uint32_t kOpaqueMinusOne[1] = {0xffffffffu};
-#endif
 
 template <class M>
 struct alignas(16) Field {
   using Modulus = M;
   static constexpr int kWords = 2 * M::kLimbs;
   static constexpr int N = kWords;
+  // Bits of R above the modulus.
+  static constexpr int kSpareBits = std::countl_zero(M::kValue[M::kLimbs - 1]);
+
+  using Rows = MontgomeryRows<M>;
 
   uint32_t w[N];
-
-  // Word i of p. The copy is what device code may name; with i known after unrolling it becomes an immediate operand.
-  PL_HD static constexpr uint32_t P(int i) {
-    constexpr auto value = M::kValue;
-    return static_cast<uint32_t>(value[i / 2] >> (32 * (i % 2)));
-  }
 
   PL_HD static Field Zero() {
     Field r;
@@ -60,20 +50,26 @@ struct alignas(16) Field {
 
   PL_HD friend Field operator*(const Field& a, const Field& b) {
     uint32_t even[N], odd[N];
-    Row<true>(even, odd, a.w, b.w[0]);
-    Row<false>(odd, even, a.w, b.w[1]);
-#pragma unroll
-    for (int i = 2; i < N; i += 2) {
-      Row<false>(even, odd, a.w, b.w[i]);
-      Row<false>(odd, even, a.w, b.w[i + 1]);
+    Rows::template MulRows<0>(even, odd, a.w, b.w);
+    return Merged(even, odd).ReducedOnce();
+  }
+  // a b + c d with one reduction. Two spare bits are needed: a row adds less than 3 p 2^32, and the sum comes out below (1 + 2 p/R) p.
+  PL_HD static Field SumOfProducts(const Field& a, const Field& b, const Field& c, const Field& d) {
+    if constexpr (kSpareBits >= 2) {
+      uint32_t even[N], odd[N];
+      Rows::template SumRows<0>(even, odd, a.w, b.w, c.w, d.w);
+      return Merged(even, odd).ReducedOnce();
+    } else {
+      return a * b + c * d;
     }
-    Field r;
-    Carry c;
-    r.w[0] = add_cc(even[0], odd[1], c);
-#pragma unroll
-    for (int i = 1; i < N - 1; ++i) r.w[i] = addc_cc(even[i], odd[i + 1], c);
-    r.w[N - 1] = addc(even[N - 1], 0, c);
-    return r.ReducedOnce();
+  }
+  // a b - c d.
+  PL_HD static Field DifferenceOfProducts(const Field& a, const Field& b, const Field& c, const Field& d) {
+    if constexpr (kSpareBits >= 2) {
+      return SumOfProducts(a, b, c.FromModulus(), d);
+    } else {
+      return a * b - c * d;
+    }
   }
   PL_HD friend Field operator+(const Field& a, const Field& b) {
     Field r;
@@ -91,15 +87,36 @@ struct alignas(16) Field {
 #pragma unroll
     for (int i = 1; i < N; ++i) r.w[i] = subc_cc(a.w[i], b.w[i], c);
     const uint32_t mask = subc(0, 0, c);
-    r.w[0] = add_cc(r.w[0], P(0) & mask, c);
+    r.w[0] = add_cc(r.w[0], Rows::P(0) & mask, c);
 #pragma unroll
-    for (int i = 1; i < N - 1; ++i) r.w[i] = addc_cc(r.w[i], P(i) & mask, c);
-    r.w[N - 1] = addc(r.w[N - 1], P(N - 1) & mask, c);
+    for (int i = 1; i < N - 1; ++i) r.w[i] = addc_cc(r.w[i], Rows::P(i) & mask, c);
+    r.w[N - 1] = addc(r.w[N - 1], Rows::P(N - 1) & mask, c);
     return r;
+  }
+  // In place, as Field2's.
+  PL_HD static void Multiply(Field& r, const Field& a, const Field& b) { r = a * b; }
+  PL_HD static void Square(Field& r, const Field& a) { r = a.Square(); }
+  // r = a b - c d, where r may be any of them.
+  PL_HD static void SubtractProducts(Field& r, const Field& a, const Field& b, const Field& c, const Field& d) {
+    r = DifferenceOfProducts(a, b, c, d);
   }
   PL_HD Field operator-() const { return Zero() - *this; }
   PL_HD Field Double() const { return *this + *this; }
-  PL_HD Field Square() const { return *this * *this; }
+  // Row i is a_i (a_i + 2 (a_(i+1), a_(i+2), ...)): of the N^2 products of a multiplication, N (N + 1) / 2. The two spare bits are for
+  // row 0, which adds up to 2 p 2^32 before anything is reduced.
+  PL_HD Field Square() const {
+    if constexpr (kSpareBits >= 2) {
+      Field twice;
+      twice.w[0] = 0;
+#pragma unroll
+      for (int i = 1; i < N; ++i) twice.w[i] = w[i] << 1 | w[i - 1] >> 31;
+      uint32_t even[N], odd[N];
+      Rows::template SquareRows<0>(even, odd, w, twice.w);
+      return Merged(even, odd).ReducedOnce();
+    } else {
+      return *this * *this;
+    }
+  }
   PL_HD Field ToCanon() const {
     Field one = Zero();
     one.w[0] = 1;
@@ -143,15 +160,15 @@ struct alignas(16) Field {
       if (!subtract) {
         subtract = true;
         for (int i = N; i-- > 0;)
-          if (x.w[i] != P(i)) {
-            subtract = x.w[i] > P(i);
+          if (x.w[i] != Rows::P(i)) {
+            subtract = x.w[i] > Rows::P(i);
             break;
           }
       }
       if (subtract) {
         uint64_t borrow = 0;
         for (int i = 0; i < N; ++i) {
-          uint64_t d = uint64_t{x.w[i]} - P(i) - borrow;
+          uint64_t d = uint64_t{x.w[i]} - Rows::P(i) - borrow;
           x.w[i] = static_cast<uint32_t>(d);
           borrow = d >> 63;
         }
@@ -159,111 +176,128 @@ struct alignas(16) Field {
     }
     return x;
   }
-  // -p^-1 mod 2^32, by Newton iteration.
-  static constexpr uint32_t NegInverse() {
-    uint32_t inv = 1;
-    for (int i = 0; i < 5; ++i) inv *= 2 - P(0) * inv;
-    return 0 - inv;
-  }
-  PL_HD static uint32_t N0() {
-    constexpr uint32_t n0 = NegInverse();
-#ifdef __CUDA_ARCH__
-    if constexpr (n0 == 0xffffffffu) return kOpaqueMinusOne[0];
-#endif
-    return n0;
-  }
-
   // x - p if x >= p, else x; for x < 2p.
   PL_HD Field ReducedOnce() const {
     Field s;
     Carry c;
-    s.w[0] = sub_cc(w[0], P(0), c);
+    s.w[0] = sub_cc(w[0], Rows::P(0), c);
 #pragma unroll
-    for (int i = 1; i < N; ++i) s.w[i] = subc_cc(w[i], P(i), c);
+    for (int i = 1; i < N; ++i) s.w[i] = subc_cc(w[i], Rows::P(i), c);
     const uint32_t borrow = subc(0, 0, c);
 #pragma unroll
     for (int i = 0; i < N; ++i) s.w[i] = borrow ? w[i] : s.w[i];
     return s;
   }
 
-  // acc += sum over even j of x(j) * y * 2^(32 j). The carry out stays in the flag.
-  template <class X>
-  PL_HD static void AddRow(uint32_t (&acc)[N], const X& x, uint32_t y, Carry& c) {
-    acc[0] = mad_lo_cc(x(0), y, acc[0], c);
-    acc[1] = madc_hi_cc(x(0), y, acc[1], c);
-#pragma unroll
-    for (int j = 2; j < N; j += 2) {
-      acc[j] = madc_lo_cc(x(j), y, acc[j], c);
-      acc[j + 1] = madc_hi_cc(x(j), y, acc[j + 1], c);
-    }
-  }
-  struct AtWords {
-    const uint32_t* a;
-    PL_HD uint32_t operator()(int j) const { return a[j]; }
-  };
-  template <int kFrom>
-  struct AtModulus {
-    PL_HD uint32_t operator()(int j) const { return P(j + kFrom); }
-  };
-
-  // (even + 2^32 odd) becomes (even + 2^32 odd + a * b + m * p), whose lowest word is 0. `odd` comes in two words higher than it is used:
-  // the division by 2^32 that was due after the row before.
-  template <bool kFirst>
-  PL_HD static void Row(uint32_t (&even)[N], uint32_t (&odd)[N], const uint32_t (&a)[N], uint32_t b) {
+  // p - x for x <= p; not reduced, for 0 becomes p.
+  PL_HD Field FromModulus() const {
+    Field r;
     Carry c;
-    if constexpr (kFirst) {
+    r.w[0] = sub_cc(Rows::P(0), w[0], c);
 #pragma unroll
-      for (int j = 0; j < N; j += 2) {
-        const uint64_t e = uint64_t{a[j]} * b;
-        even[j] = static_cast<uint32_t>(e);
-        even[j + 1] = static_cast<uint32_t>(e >> 32);
-        const uint64_t o = uint64_t{a[j + 1]} * b;
-        odd[j] = static_cast<uint32_t>(o);
-        odd[j + 1] = static_cast<uint32_t>(o >> 32);
-      }
-    } else {
-      even[0] = add_cc(even[0], odd[1], c);
+    for (int i = 1; i < N - 1; ++i) r.w[i] = subc_cc(Rows::P(i), w[i], c);
+    r.w[N - 1] = subc(Rows::P(N - 1), w[N - 1], c);
+    return r;
+  }
+
+  // What N rows leave, divided by 2^32 once more. Below 2 R.
+  PL_HD static Field Merged(const uint32_t (&even)[N], const uint32_t (&odd)[N]) {
+    Field r;
+    Carry c;
+    r.w[0] = add_cc(even[0], odd[1], c);
 #pragma unroll
-      for (int j = 0; j < N - 2; j += 2) {
-        odd[j] = madc_lo_cc(a[j + 1], b, odd[j + 2], c);
-        odd[j + 1] = madc_hi_cc(a[j + 1], b, odd[j + 3], c);
-      }
-      odd[N - 2] = madc_lo_cc(a[N - 1], b, 0, c);
-      odd[N - 1] = madc_hi(a[N - 1], b, 0, c);
-      AddRow(even, AtWords{a}, b, c);
-      odd[N - 1] = addc(odd[N - 1], 0, c);
+    for (int i = 1; i < N - 1; ++i) r.w[i] = addc_cc(even[i], odd[i + 1], c);
+    r.w[N - 1] = addc(even[N - 1], 0, c);
+    return r;
+  }
+
+ public:
+  // A product that is not reduced yet: 2 N words. For sums and differences of products before one reduction; needs two spare bits.
+  struct Wide {
+    uint32_t w[2 * N];
+    PL_HD friend Wide operator+(const Wide& a, const Wide& b) {
+      Wide r;
+      Carry c;
+      r.w[0] = add_cc(a.w[0], b.w[0], c);
+#pragma unroll
+      for (int i = 1; i < 2 * N - 1; ++i) r.w[i] = addc_cc(a.w[i], b.w[i], c);
+      r.w[2 * N - 1] = addc(a.w[2 * N - 1], b.w[2 * N - 1], c);
+      return r;
     }
-    const uint32_t m = even[0] * N0();
-    AddRow(odd, AtModulus<1>{}, m, c);
-    AddRow(even, AtModulus<0>{}, m, c);
-    odd[N - 1] = addc(odd[N - 1], 0, c);
+    // For a >= b.
+    PL_HD friend Wide operator-(const Wide& a, const Wide& b) {
+      Wide r;
+      Carry c;
+      r.w[0] = sub_cc(a.w[0], b.w[0], c);
+#pragma unroll
+      for (int i = 1; i < 2 * N - 1; ++i) r.w[i] = subc_cc(a.w[i], b.w[i], c);
+      r.w[2 * N - 1] = subc(a.w[2 * N - 1], b.w[2 * N - 1], c);
+      return r;
+    }
+    // a - b, and p R more if that is negative; for b <= p R.
+    PL_HD static Wide Difference(const Wide& a, const Wide& b) {
+      Wide r;
+      Carry c;
+      r.w[0] = sub_cc(a.w[0], b.w[0], c);
+#pragma unroll
+      for (int i = 1; i < 2 * N; ++i) r.w[i] = subc_cc(a.w[i], b.w[i], c);
+      const uint32_t mask = subc(0, 0, c);
+      r.w[N] = add_cc(r.w[N], Rows::P(0) & mask, c);
+#pragma unroll
+      for (int i = 1; i < N - 1; ++i) r.w[N + i] = addc_cc(r.w[N + i], Rows::P(i) & mask, c);
+      r.w[2 * N - 1] = addc(r.w[2 * N - 1], Rows::P(N - 1) & mask, c);
+      return r;
+    }
+    // this / R, for this < p R.
+    PL_HD Field Reduced() const {
+      uint32_t even[N], odd[N];
+#pragma unroll
+      for (int i = 0; i < N; ++i) even[i] = w[i], odd[i] = 0;
+      Rows::AddQuotient(even, odd);
+      Rows::template QuotientRows<1>(odd, even);
+      Field r = Merged(even, odd);
+      Carry c;
+      r.w[0] = add_cc(r.w[0], w[N], c);
+#pragma unroll
+      for (int i = 1; i < N - 1; ++i) r.w[i] = addc_cc(r.w[i], w[N + i], c);
+      r.w[N - 1] = addc(r.w[N - 1], w[2 * N - 1], c);
+      return r.ReducedOnce();
+    }
+  };
+  // a b for any words.
+  PL_HD static Wide Product(const Field& a, const Field& b) {
+    uint32_t even[2 * N], odd[2 * N];
+#pragma unroll
+    for (int j = 0; j < N; j += 2) {
+      const uint64_t e = uint64_t{a.w[j]} * b.w[0];
+      even[j] = static_cast<uint32_t>(e);
+      even[j + 1] = static_cast<uint32_t>(e >> 32);
+      const uint64_t o = uint64_t{a.w[j + 1]} * b.w[0];
+      odd[j] = static_cast<uint32_t>(o);
+      odd[j + 1] = static_cast<uint32_t>(o >> 32);
+    }
+    even[N] = even[N + 1] = 0;
+    Rows::template WideRows<1>(even, odd, a.w, b.w);
+    Wide r;
+    Carry c;
+    r.w[0] = even[0];
+    r.w[1] = add_cc(even[1], odd[0], c);
+#pragma unroll
+    for (int i = 2; i < 2 * N - 1; ++i) r.w[i] = addc_cc(even[i], odd[i - 1], c);
+    r.w[2 * N - 1] = addc(even[2 * N - 1], odd[2 * N - 2], c);
+    return r;
   }
-};
+  // a + b, not reduced.
+  PL_HD static Field SumOfWords(const Field& a, const Field& b) {
+    Field r;
+    Carry c;
+    r.w[0] = add_cc(a.w[0], b.w[0], c);
+#pragma unroll
+    for (int i = 1; i < N - 1; ++i) r.w[i] = addc_cc(a.w[i], b.w[i], c);
+    r.w[N - 1] = addc(a.w[N - 1], b.w[N - 1], c);
+    return r;
+  }
 
-// Fq2 = Fq[u] / (u^2 + 1): c0 + c1 u, as core's Fq2.
-template <class F>
-struct Field2 {
-  using Base = F;
-  F c0, c1;
-
-  PL_HD static Field2 Zero() { return {F::Zero(), F::Zero()}; }
-  PL_HD static Field2 One() { return {F::One(), F::Zero()}; }
-  PL_HD bool IsZero() const { return c0.IsZero() && c1.IsZero(); }
-  PL_HD friend bool operator==(const Field2& a, const Field2& b) { return a.c0 == b.c0 && a.c1 == b.c1; }
-  PL_HD friend Field2 operator+(const Field2& a, const Field2& b) { return {a.c0 + b.c0, a.c1 + b.c1}; }
-  PL_HD friend Field2 operator-(const Field2& a, const Field2& b) { return {a.c0 - b.c0, a.c1 - b.c1}; }
-  PL_HD Field2 operator-() const { return {-c0, -c1}; }
-  // A call on purpose, like Square: inlined, an addition over Fq2 would fit neither the instruction cache nor a compiler's patience.
-  PL_HD_CALL friend Field2 operator*(const Field2& a, const Field2& b) {
-    const F v0 = a.c0 * b.c0;
-    const F v1 = a.c1 * b.c1;
-    return {v0 - v1, (a.c0 + a.c1) * (b.c0 + b.c1) - v0 - v1};
-  }
-  PL_HD_CALL Field2 Square() const {
-    const F m = c0 * c1;
-    return {(c0 + c1) * (c0 - c1), m.Double()};
-  }
-  PL_HD Field2 Double() const { return {c0.Double(), c1.Double()}; }
 };
 
 }  // namespace proofline::cuda

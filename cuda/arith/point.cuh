@@ -2,7 +2,7 @@
 // dbl-2008-s-1), same bytes, all exceptional cases handled. Thread level: one thread, one point.
 #pragma once
 
-#include "cuda/arith/field.cuh"
+#include "cuda/arith/field2.cuh"
 
 namespace proofline::cuda {
 
@@ -31,7 +31,7 @@ struct Xyzz {
     const F xx = x.Square();
     const F m = xx.Double() + xx;
     const F x3 = m.Square() - s.Double();
-    return {x3, m * (s - x3) - wv * y, v * zz, wv * zzz};
+    return {x3, F::DifferenceOfProducts(m, s - x3, wv, y), v * zz, wv * zzz};
   }
 
   // *this += p.
@@ -41,8 +41,11 @@ struct Xyzz {
       *this = {p.x, p.y, F::One(), F::One()};
       return;
     }
-    const F dx = p.x * zz - x;
-    const F dy = p.y * zzz - y;
+    F dx, dy;
+    F::Multiply(dx, p.x, zz);
+    F::Multiply(dy, p.y, zzz);
+    dx = dx - x;
+    dy = dy - y;
     if (dx.IsZero()) {
       *this = dy.IsZero() ? Xyzz{p.x, p.y, F::One(), F::One()}.Double() : Infinity();
       return;
@@ -57,29 +60,37 @@ struct Xyzz {
       *this = p;
       return;
     }
-    const F u1 = x * p.zz;
-    const F s1 = y * p.zzz;
-    const F dx = p.x * zz - u1;
-    const F dy = p.y * zzz - s1;
+    F u1, s1, dx, dy;
+    F::Multiply(u1, x, p.zz);
+    F::Multiply(s1, y, p.zzz);
+    F::Multiply(dx, p.x, zz);
+    F::Multiply(dy, p.y, zzz);
+    dx = dx - u1;
+    dy = dy - s1;
     if (dx.IsZero()) {
       *this = dy.IsZero() ? p.Double() : Infinity();
       return;
     }
-    zz = zz * p.zz;
-    zzz = zzz * p.zzz;
+    F::Multiply(zz, zz, p.zz);
+    F::Multiply(zzz, zzz, p.zzz);
     Finish(dx, dy, u1, s1);
   }
 
  private:
-  PL_HD void Finish(const F& dx, const F& dy, const F& u1, const F& s1) {
-    const F pp = dx.Square();
-    const F ppp = dx * pp;
-    const F q = u1 * pp;
-    const F x3 = dy.Square() - ppp - q.Double();
-    y = dy * (q - x3) - s1 * ppp;
-    x = x3;
-    zz = zz * pp;
-    zzz = zzz * ppp;
+  // The same steps for both additions, in place: dx and dy are spent. u1 and s1 may be x and y.
+  PL_HD void Finish(F& dx, F& dy, const F& u1, const F& s1) {
+    F pp;
+    F::Square(pp, dx);
+    F::Multiply(zz, zz, pp);
+    F& ppp = dx;
+    F::Multiply(ppp, dx, pp);
+    F::Multiply(zzz, zzz, ppp);
+    F& q = pp;
+    F::Multiply(q, u1, pp);
+    F::Square(x, dy);
+    x = x - ppp - q.Double();
+    q = q - x;
+    F::SubtractProducts(y, dy, q, s1, ppp);
   }
 };
 

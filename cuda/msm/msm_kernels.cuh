@@ -202,16 +202,16 @@ struct ReduceWindows {
 
 // sums[w * stride + t] = sum over the window's buckets j of chunk t of (j + 1) * bucket j. Grid: x over chunks, y over windows.
 template <class F>
-__global__ void __launch_bounds__(kMsmThreads) MsmReduceKernel(const Xyzz<F>* buckets, ReduceWindows windows, uint32_t stride,
-                                                               Xyzz<F>* sums) {
+__global__ void __launch_bounds__(kMsmThreads) MsmReduceKernel(const Xyzz<F>* buckets, ReduceWindows windows,
+                                                               uint32_t bucket_chunk, uint32_t stride, Xyzz<F>* sums) {
   const uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= stride) return;
   const uint32_t w = blockIdx.y;
   const uint32_t count = windows.buckets[w];
-  const uint32_t first = t * kBucketChunk;
+  const uint32_t first = t * bucket_chunk;
   Xyzz<F> weighted = Xyzz<F>::Infinity();
   if (first < count) {
-    const uint32_t last = first + kBucketChunk < count ? first + kBucketChunk : count;
+    const uint32_t last = first + bucket_chunk < count ? first + bucket_chunk : count;
     const Xyzz<F>* window = buckets + windows.first_bucket[w];
     Xyzz<F> plain = Xyzz<F>::Infinity();
     // Two additions an iteration through one copy of the code: even turns take a bucket in, odd turns weigh.

@@ -15,13 +15,18 @@ inline constexpr uint32_t kMaxWindowsAtOnce = 60;  // a sort key has room for 64
 // costs little; a chunk of fewer points would spend its time on leftovers.
 inline constexpr uint64_t kTargetThreads = 8 * 132 * 384;
 inline constexpr uint32_t kMinChunk = 16;
-// Leftovers a thread merges, and sums a thread folds.
-inline constexpr uint32_t kMergeChunk = 32;
-// Buckets a thread weighs.
-inline constexpr uint32_t kBucketChunk = 64;
+// Leftovers a thread merges, and sums a thread folds: few, since the last levels are as long as one thread's additions in a row.
+inline constexpr uint32_t kMergeChunk = 8;
+// A turn of the bucket reduction: the threads that a large card holds at once (132 multiprocessors of 256), less a few so that blocks that
+// are not full still fit. Threads do the same work each, so a turn begun costs a whole one.
+inline constexpr uint32_t kReduceTurn = 31400;
+// Buckets a thread weighs, at least, where that leaves more than one turn: a chunk's offset costs about 30 additions whatever its length. And
+// at least, however few there are.
+inline constexpr uint32_t kBucketChunk = 192, kFewestBuckets = 8;
 
 struct MsmLayout {
   uint32_t chunk = 0;
+  uint32_t bucket_chunk = 0;
   size_t keys[2] = {}, values[2] = {};
   size_t sort = 0, sort_bytes = 0;
   size_t buckets = 0;

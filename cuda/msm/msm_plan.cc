@@ -146,7 +146,9 @@ MsmLayout LayOutMsm(const MsmPlan& plan) {
   }
   uint32_t widest = 0;
   for (const MsmWindow& window : plan.windows) widest = std::max(widest, window.buckets);
-  for (uint32_t stride = (widest + kBucketChunk - 1) / kBucketChunk;; stride = (stride + kMergeChunk - 1) / kMergeChunk) {
+  const uint32_t threads = std::max(1u, plan.bucket_count / kBucketChunk / kReduceTurn) * kReduceTurn;
+  layout.bucket_chunk = std::max(kFewestBuckets, (plan.bucket_count + threads - 1) / threads);
+  for (uint32_t stride = (widest + layout.bucket_chunk - 1) / layout.bucket_chunk;; stride = (stride + kMergeChunk - 1) / kMergeChunk) {
     layout.folds.push_back({stride, places.Take(plan.windows.size() * stride * MsmSumBytes(plan.group))});
     if (stride == 1) break;
   }

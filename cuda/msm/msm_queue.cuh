@@ -91,7 +91,7 @@ Status QueueWindowSums(const MsmPlan& plan, const MsmLayout& layout, uint8_t* wo
                                         : reinterpret_cast<Xyzz<F>*>(workspace + layout.folds[i].sums);
   };
   MsmReduceKernel<F><<<dim3(BlocksFor(layout.folds[0].stride), count), kMsmThreads, 0, stream>>>(
-      reinterpret_cast<Xyzz<F>*>(workspace + layout.buckets), windows, layout.folds[0].stride, at(0));
+      reinterpret_cast<Xyzz<F>*>(workspace + layout.buckets), windows, layout.bucket_chunk, layout.folds[0].stride, at(0));
   PL_CUDA_CHECK_LAUNCH();
   for (size_t i = 1; i < layout.folds.size(); ++i) {
     MsmFoldKernel<F><<<dim3(BlocksFor(layout.folds[i].stride), count), kMsmThreads, 0, stream>>>(

@@ -12,6 +12,7 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/curve/curve.h"
@@ -184,23 +185,46 @@ __global__ void MakeBasesKernel(cuda::Affine<F>* bases, uint32_t n, cuda::Affine
 
 enum Scalars { kUniform, kZerosOnesMinusOnes, kAllEqual, kFewBases, kShort, kScalarKinds };
 
+// work(slice, first, last) over [0, n) on all cores: a device would wait for one.
+void OnAllCores(uint32_t n, const std::function<void(uint32_t, uint32_t, uint32_t)>& work) {
+  constexpr uint64_t kSlices = 64;
+  const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> running;
+  for (unsigned t = 0; t < threads; ++t)
+    running.emplace_back([=, &work] {
+      for (uint64_t slice = t; slice < kSlices; slice += threads)
+        work(static_cast<uint32_t>(slice), static_cast<uint32_t>(n * slice / kSlices), static_cast<uint32_t>(n * (slice + 1) / kSlices));
+    });
+  for (std::thread& thread : running) thread.join();
+}
+
+// Fills `scalars` and returns the logarithm of the sum.
 template <class Fr>
-std::vector<Fr> MakeScalars(uint32_t n, int kind, std::mt19937_64& g) {
-  std::vector<Fr> scalars(n);
-  for (Fr& s : scalars) {
-    s = Random<typename Fr::Modulus>(g);
-    const int choice = g() % 8;
-    if (kind == kZerosOnesMinusOnes) s = choice < 3 ? Fr::Zero() : choice < 7 ? Fr::FromU64(1).ToCanon() : (-Fr::One()).ToCanon();
-    if (kind == kAllEqual) s = Fr::FromU64(12345).ToCanon();
-    if (kind == kShort) s = Fr::FromU64(g() & 0xffff).ToCanon();
-  }
-  return scalars;
+Fr MakeScalars(std::vector<Fr>& scalars, int kind, uint32_t period) {
+  const auto n = static_cast<uint32_t>(scalars.size());
+  std::vector<Fr> logs(64, Fr::Zero());
+  OnAllCores(n, [&](uint32_t slice, uint32_t first, uint32_t last) {
+    std::mt19937_64 g(uint64_t{n} * 1000 + kind * 100 + slice);
+    Fr log = Fr::Zero();
+    for (uint32_t i = first; i < last; ++i) {
+      Fr& s = scalars[i];
+      s = Random<typename Fr::Modulus>(g);
+      const int choice = g() % 8;
+      if (kind == kZerosOnesMinusOnes) s = choice < 3 ? Fr::Zero() : choice < 7 ? Fr::FromU64(1).ToCanon() : (-Fr::One()).ToCanon();
+      if (kind == kAllEqual) s = Fr::FromU64(12345).ToCanon();
+      if (kind == kShort) s = Fr::FromU64(g() & 0xffff).ToCanon();
+      log += s.ToMont() * Fr::FromU64(LogOf(i % period));
+    }
+    logs[slice] = log;
+  });
+  Fr log = Fr::Zero();
+  for (const Fr& part : logs) log += part;
+  return log;
 }
 
 template <class Curve, class F, class B, class Point>
 void MsmCase(const std::string& name, cuda::MsmGroup group, const Point& generator, uint32_t n, int kind, bool timed, cudaStream_t stream) {
   using Fr = typename Curve::Fr;
-  std::mt19937_64 g(n + kind);
   Exponent<B> p_minus_2;
   auto modulus = Curve::Fq::Modulus::kValue;
   modulus[0] -= 2;
@@ -212,9 +236,8 @@ void MsmCase(const std::string& name, cuda::MsmGroup group, const Point& generat
   Buffer bases(size_t{n} * sizeof(cuda::Affine<F>)), device_scalars(size_t{n} * 32);
   MakeBasesKernel<F, B><<<(n + 127) / 128, 128, 0, stream>>>(static_cast<cuda::Affine<F>*>(bases.get()), n, device_generator, p_minus_2, period);
   Must(cudaGetLastError());
-  const std::vector<Fr> scalars = MakeScalars<Fr>(n, kind, g);
-  Fr log = Fr::Zero();
-  for (uint32_t i = 0; i < n; ++i) log += scalars[i].ToMont() * Fr::FromU64(LogOf(i % period));
+  std::vector<Fr> scalars(n);
+  const Fr log = MakeScalars(scalars, kind, period);
   device_scalars.Up(scalars.data(), size_t{n} * 32);
 
   const cuda::MsmPlan plan = cuda::PlanMsm(group, n);

@@ -25,8 +25,8 @@ struct Field2 {
     const Wide v0 = F::Product(a.c0, b.c0);
     const Wide v1 = F::Product(a.c1, b.c1);
     const Wide both = v0 + v1;
-    const F c0 = Wide::Difference(v0, v1).Reduced();
-    return {c0, (F::Product(F::SumOfWords(a.c0, a.c1), F::SumOfWords(b.c0, b.c1)) - both).Reduced()};
+    const F real = Wide::Difference(v0, v1).Reduced();
+    return {real, (F::Product(F::SumOfWords(a.c0, a.c1), F::SumOfWords(b.c0, b.c1)) - both).Reduced()};
   }
   PL_HD_CALL Field2 Square() const {
     const F m = c0 * c1;

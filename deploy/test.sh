@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: deploy/test.sh [STEP...]      steps: release judges asan tsan long (without an argument: release judges asan)
+# usage: deploy/test.sh [STEP...]      steps: release judges asan tsan long (without an argument: release judges)
 #
 # From a fresh Debian 12: installs the packages that are missing, builds, runs all tests. Safe to run again. Ends with one line
 # "N passed, N failed[, N skipped]" and exit 0 only when nothing failed. A step that fails does not keep the next from running.
@@ -110,7 +110,7 @@ run_step() {
 }
 
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(release judges asan)
+[ ${#steps[@]} -gt 0 ] || steps=(release judges)
 for step in "${steps[@]}"; do
   [ "$(type -t "step_$step")" = function ] || fail "there is no step $step; the steps are: release judges asan tsan long"
 done

@@ -55,7 +55,7 @@ struct MsmDigitsLayout {
 };
 MsmDigitsLayout LayOutMsmDigits(const MsmPlan& plan);
 
-// What the library's sort of n pairs wants (CUB asks no device for this).
+// An upper bound of what the library's sort of n pairs wants, computed on the host: CUB itself answers 0 bytes where there is no device.
 size_t MsmSortBytes(uint32_t n);
 
 }  // namespace proofline::cuda

@@ -56,11 +56,9 @@ Status Add(const AddOptions& options) {
   PL_ASSIGN_OR_RETURN(const auto client, StackClient::Connect(paths));
   PL_ASSIGN_OR_RETURN(wire::Circuit circuit, ReadCircuit(options.name, options.key, options.r1cs));
   if (options.copy) PL_RETURN_IF_ERROR(CopyKey(paths, circuit));
-  const auto before = ShowCircuit(*client, options.name);
-  PL_ASSIGN_OR_RETURN(const wire::Circuit after, SendCircuit(*client, circuit));
-  const char* done = "added";
-  if (before.ok()) done = before->key_path() == after.key_path() && before->key_mtime_ns() == after.key_mtime_ns() ? "unchanged" : "updated";
-  std::printf("%s %s", done, CircuitText(after).c_str());
+  PL_ASSIGN_OR_RETURN(const wire::CircuitAdded added, SendCircuit(*client, circuit));
+  const char* done = added.change() == wire::CIRCUIT_NEW ? "added" : added.change() == wire::CIRCUIT_UPDATED ? "updated" : "unchanged";
+  std::printf("%s %s", done, CircuitText(added.circuit()).c_str());
   return OkStatus();
 }
 

@@ -12,6 +12,7 @@
 #include "core/formats/r1cs.h"
 #include "core/formats/zkey.h"
 #include "core/groth16/backend.h"
+#include "core/groth16/r1cs_match.h"
 
 namespace proofline::cli {
 namespace {
@@ -30,7 +31,7 @@ Result<MappedFile> OpenForStack(const std::string& path) {
   return file;
 }
 
-// The r1cs must be of the circuit that the key is for, as far as counts tell.
+// The r1cs must be of the circuit that the key is for: its counts, and its A and B. (C is in the key's points only.)
 Status CheckR1cs(const MappedFile& file, const ProvingKeyView& key, const std::string& key_name) {
   const std::string& path = file.name();
   PL_ASSIGN_OR_RETURN(const R1cs r1cs, ReadR1cs(file.bytes(), path));
@@ -40,7 +41,9 @@ Status CheckR1cs(const MappedFile& file, const ProvingKeyView& key, const std::s
   if (r1cs.view.curve != key.curve) return Status(ErrorCode::kMismatch, StrCat(path, " is of ", CurveTitle(r1cs.view.curve), ", ", key_name, " of ", CurveTitle(key.curve)));
   if (r1cs.view.n_wires != key.n_vars) return differ("wires", r1cs.view.n_wires, key.n_vars);
   if (r1cs.view.n_public() != key.n_public) return differ("public signals", r1cs.view.n_public(), key.n_public);
-  return OkStatus();
+  PL_ASSIGN_OR_RETURN(const auto unlike, FirstRowUnlike(r1cs.view, key));
+  if (!unlike) return OkStatus();
+  return Status(ErrorCode::kMismatch, StrCat(path, " does not belong to ", key_name, ": constraint ", *unlike, " is another in the key"), "", "give the .r1cs that the key was made from");
 }
 
 // Whether the workers would still take the file of a known circuit.
@@ -55,18 +58,20 @@ Result<wire::Circuit> DescribeKey(const std::string& name, const MappedFile& fil
   PL_ASSIGN_OR_RETURN(const Zkey key, ReadZkey(file.bytes(), key_path));
   const Backend& backend = GetBackend(key.view.curve);
   PL_RETURN_IF_ERROR(backend.CheckPoints(key.view, Backend::PointCheck::kSubgroup).WithContext(key_path));
+  wire::Circuit circuit;
   if (!r1cs_path.empty()) {
     PL_ASSIGN_OR_RETURN(const MappedFile r1cs, OpenForStack(r1cs_path));
     PL_RETURN_IF_ERROR(r1cs.ChangeOr(CheckR1cs(r1cs, key.view, key_path)));
+    circuit.set_r1cs_path(fs::canonical(r1cs_path).string());
+    circuit.set_r1cs_bytes(r1cs.size_bytes());
+    circuit.set_r1cs_mtime_ns(r1cs.mtime_ns());
   }
   PL_RETURN_IF_ERROR(file.CheckUnchanged());
   WarnAboutKey(key, key_path);
-  wire::Circuit circuit;
   circuit.set_name(name);
   circuit.set_key_path(fs::canonical(key_path).string());
   circuit.set_key_bytes(file.size_bytes());
   circuit.set_key_mtime_ns(file.mtime_ns());
-  if (!r1cs_path.empty()) circuit.set_r1cs_path(fs::canonical(r1cs_path).string());
   circuit.set_curve(static_cast<uint32_t>(key.view.curve));
   circuit.set_n_vars(key.view.n_vars);
   circuit.set_n_public(key.view.n_public);
@@ -110,11 +115,11 @@ Result<std::vector<wire::Circuit>> AllCircuits(StackClient& client) {
   }
 }
 
-Result<wire::Circuit> SendCircuit(StackClient& client, const wire::Circuit& circuit) {
+Result<wire::CircuitAdded> SendCircuit(StackClient& client, const wire::Circuit& circuit) {
   wire::Request request;
   *request.mutable_circuit_add()->mutable_circuit() = circuit;
   PL_ASSIGN_OR_RETURN(const wire::Reply reply, client.Call(std::move(request), kAnswerLimit));
-  return reply.circuits().circuits_size() ? reply.circuits().circuits(0) : circuit;
+  return reply.circuit_added();
 }
 
 Result<wire::Circuit> FindOrAddCircuit(StackClient& client, const std::string& key_path) {
@@ -133,7 +138,8 @@ Result<wire::Circuit> FindOrAddCircuit(StackClient& client, const std::string& k
     circuit.set_name(other.name());
     circuit.set_r1cs_path(other.r1cs_path());
   }
-  return SendCircuit(client, circuit);
+  PL_ASSIGN_OR_RETURN(const wire::CircuitAdded added, SendCircuit(client, circuit));
+  return added.circuit();
 }
 
 }  // namespace proofline::cli

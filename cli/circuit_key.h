@@ -18,7 +18,7 @@ std::string HashKey(const MappedFile& file);
 
 Result<std::vector<wire::Circuit>> AllCircuits(StackClient& client);
 // Adds it, or updates where the key of the one known under its name is; the circuit as the stack now has it.
-Result<wire::Circuit> SendCircuit(StackClient& client, const wire::Circuit& circuit);
+Result<wire::CircuitAdded> SendCircuit(StackClient& client, const wire::Circuit& circuit);
 // The circuit that has this key, under whatever name; if there is none, the key is checked in full and added as key-HASH. One whose
 // own file is gone or changed gets this file.
 Result<wire::Circuit> FindOrAddCircuit(StackClient& client, const std::string& key_path);

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "cli/byte_size.h"
+#include "core/base/byte_size.h"
 #include "core/base/text.h"
 #include "cuda/plan/card_memory.h"
 

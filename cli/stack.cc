@@ -13,7 +13,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// For programs that serve for long; a private stack is watched by its user.
 constexpr milliseconds kWatchdog{10000};
 constexpr bool kHasCuda = PROOFLINE_HAS_CUDA;
 
@@ -42,7 +41,7 @@ ProgramSpec Program(const StackOptions& options, const std::string& folder, cons
   spec.child.path = folder + "/" + file;
   spec.child.args = std::move(args);
   spec.child.env = CommonEnvironment(options);
-  if (!options.is_private) spec.watchdog = kWatchdog;
+  spec.watchdog = kWatchdog;
   return spec;
 }
 
@@ -70,6 +69,8 @@ Result<std::unique_ptr<Supervisor>> StartStack(StackOptions options) {
   PL_ASSIGN_OR_RETURN(supervisor.sockets, BindStackSockets(options.paths));
   ProgramSpec coordinator = Program(options, folder, "proofline-coordinator", "coordinator", CoordinatorArgs(options));
   coordinator.stores_fds = true;
+  // It has no journal to read; its user gives up after half a minute.
+  if (options.is_private) coordinator.start_limit = kWatchdog;
   supervisor.programs.push_back(std::move(coordinator));
   for (uint32_t i = 0; i < options.synth_count; ++i)
     supervisor.programs.push_back(Program(options, folder, "proofline-synth-worker", StrCat("synth-worker ", i), {"--ordinal", StrCat(i)}));

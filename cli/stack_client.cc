@@ -12,6 +12,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kResendAfter{2000}, kUnconnectedRetry{2};
+constexpr milliseconds kReconnectPause{20};
 constexpr int kBrokerTimeoutMs = 10000;
 constexpr int kBrokerTries = 3;
 
@@ -48,6 +49,20 @@ Status StackClient::AbortReason(const std::vector<wire::PollItem>& items) const 
   return OkStatus();
 }
 
+// For a connection that became readable during a Call, when it has nothing to say: the coordinator has gone. The supervisor keeps the
+// listening sockets while it starts another one, so who cannot even connect knows that the stack has ended.
+Status StackClient::ReconnectBroker() {
+  broker_.reset();
+  std::this_thread::sleep_for(kReconnectPause);
+  auto again = wire::BrokerConnection::Connect(paths_.BrokerSocket(), kBrokerTimeoutMs);
+  if (!again.ok() && again.status().code() == ErrorCode::kUnavailable)
+    return Status(ErrorCode::kUnavailable, StrCat("the stack at ", paths_.run_dir, " has ended"), again.status().error().fact,
+                  "start it again with `proofline up`; it goes on with the jobs it had");
+  if (!again.ok()) return std::move(again).status();
+  broker_.emplace(*std::move(again));
+  return OkStatus();
+}
+
 Result<wire::Reply> StackClient::Call(wire::Request request, milliseconds limit) {
   const uint64_t id = next_request_++;
   request.set_request_id(id);
@@ -55,6 +70,9 @@ Result<wire::Reply> StackClient::Call(wire::Request request, milliseconds limit)
   std::vector<wire::PollItem> items(1 + aborts_.size());
   items[0].socket = &*front_;
   for (size_t i = 0; i < aborts_.size(); ++i) items[i + 1].fd = aborts_[i].fd;
+
+  if (broker_) items.emplace_back().fd = broker_->fd();
+  const size_t broker_item = 1 + aborts_.size();
 
   const auto deadline = Clock::now() + limit;
   auto send_at = Clock::now();
@@ -72,6 +90,10 @@ Result<wire::Reply> StackClient::Call(wire::Request request, milliseconds limit)
       if (!reply.ok() || reply->request_id() != id) continue;  // of an earlier request that was sent twice
       PL_RETURN_IF_ERROR(wire::ToStatus(reply->error()));
       return reply;
+    }
+    if (items.size() > broker_item && (items[broker_item].readable || items[broker_item].error)) {
+      PL_RETURN_IF_ERROR(ReconnectBroker());
+      items[broker_item].fd = broker_->fd();
     }
   }
   return Status(ErrorCode::kTimeout, StrCat("the coordinator did not answer within ", limit.count(), " ms"), StrCat("socket ", paths_.FrontSocket()),

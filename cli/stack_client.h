@@ -29,7 +29,7 @@ class StackClient {
   // kUnavailable at once if nobody owns the sockets; a stack whose coordinator is being restarted is waited for in Call.
   static Result<std::unique_ptr<StackClient>> Connect(const StackPaths& paths, std::vector<WaitAbort> aborts = {});
 
-  // The reply, or the error it carries. kTimeout after `limit` without one.
+  // The reply, or the error it carries. kTimeout after `limit` without one; kUnavailable as soon as nobody owns the sockets any more.
   Result<wire::Reply> Call(wire::Request request, std::chrono::milliseconds limit);
 
   // After SubmitBegin: the worker reads the descriptor itself (private stacks).
@@ -44,6 +44,7 @@ class StackClient {
   // Sends, again if need be, and returns the one packet that answers.
   template <class M>
   Result<wire::Packet> CallBroker(const M& message, int fd);
+  Status ReconnectBroker();
   Status AbortReason(const std::vector<wire::PollItem>& items) const;
 
   StackPaths paths_;

@@ -36,6 +36,7 @@ Status CheckFields(const wire::Circuit& c) {
 }
 
 bool SameFile(const wire::Circuit& a, const wire::Circuit& b) { return a.key_path() == b.key_path() && a.key_mtime_ns() == b.key_mtime_ns(); }
+bool SameR1csFile(const wire::Circuit& a, const wire::Circuit& b) { return a.r1cs_bytes() == b.r1cs_bytes() && a.r1cs_mtime_ns() == b.r1cs_mtime_ns(); }
 
 // A private stack has no hash; the file's identity stands for it.
 bool SameKey(const wire::Circuit& a, const wire::Circuit& b) {
@@ -82,11 +83,13 @@ Result<CircuitRegistry::Added> CircuitRegistry::Add(wire::Circuit circuit, const
   PL_RETURN_IF_ERROR(CheckFields(circuit));
   if (const wire::Circuit* known = FindByName(circuit.name())) {
     PL_RETURN_IF_ERROR(CheckSameContent(*known, circuit));
-    if (SameFile(*known, circuit)) return Added{*known, Change::kNone};
+    if (SameFile(*known, circuit) && SameR1csFile(*known, circuit)) return Added{*known, wire::CIRCUIT_UNCHANGED};
     wire::Circuit& moved = circuits_.at(known->id());
     moved.set_key_path(circuit.key_path());
     moved.set_key_mtime_ns(circuit.key_mtime_ns());
-    return Added{moved, Change::kMoved};
+    moved.set_r1cs_bytes(circuit.r1cs_bytes());
+    moved.set_r1cs_mtime_ns(circuit.r1cs_mtime_ns());
+    return Added{moved, wire::CIRCUIT_UPDATED};
   }
   const shm::SlotNeed need = NeedOfCircuit(circuit);
   if (need.result_area_bytes > layout.result_area_bytes || need.slot_bytes - need.result_area_bytes > layout.slot_bytes - layout.result_area_bytes) {
@@ -99,7 +102,7 @@ Result<CircuitRegistry::Added> CircuitRegistry::Add(wire::Circuit circuit, const
   circuit.set_id(next_id_++);
   circuit.set_added_unix_ms(now_unix_ms);
   circuits_[circuit.id()] = circuit;
-  return Added{std::move(circuit), Change::kNew};
+  return Added{std::move(circuit), wire::CIRCUIT_NEW};
 }
 
 void CircuitRegistry::Remove(uint64_t id) { circuits_.erase(id); }

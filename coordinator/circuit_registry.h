@@ -25,13 +25,12 @@ class CircuitRegistry {
  public:
   void Restore(wire::Circuit circuit);
 
-  enum class Change { kNone, kNew, kMoved };
   struct Added {
     wire::Circuit circuit;
-    Change change = Change::kNone;
+    wire::CircuitChange change = wire::CIRCUIT_UNCHANGED;
   };
-  // Gives it a number; a known name with the same content (key hash and path of the .r1cs) keeps its own, and the key's file is from
-  // now on the one given here. kInvalidArgument for a field out of range, kResource with both numbers when a partition does not fit a
+  // Gives it a number; a known name with the same content (key hash and path of the .r1cs) keeps its own, and the files are from
+  // now on the ones given here. kInvalidArgument for a field out of range, kResource with both numbers when a partition does not fit a
   // slot, kConflict when the name has other content.
   Result<Added> Add(wire::Circuit circuit, const shm::SlotLayout& layout, int64_t now_unix_ms);
   void Remove(uint64_t id);

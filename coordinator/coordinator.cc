@@ -9,7 +9,6 @@
 #include <cstring>
 #include <thread>
 
-#include "coordinator/service_manager.h"
 #include "coordinator/startup.h"
 #include "coordinator/state_lock.h"
 #include "core/base/clock.h"
@@ -138,7 +137,7 @@ int Coordinator::TimeoutMs() const {
   const bool busy = core_->scheduler.job_tally().live > 0 || !core_->workers.all().empty();
   uint64_t at = now + (busy ? WorkDoor::kScanNs : uint64_t{kIdleMs} * 1'000'000);
   at = std::min({at, front_.NextExpiryNs(), core_->scheduler.NextBackoffNs()});
-  if (next_ping_ns_ != 0) at = std::min(at, next_ping_ns_);
+  at = std::min(at, watchdog_.due_ns().value_or(at));
   return at <= now ? 0 : static_cast<int>((at - now + 999'999) / 1'000'000);
 }
 
@@ -149,10 +148,7 @@ void Coordinator::Timers() {
     next_scan_ns_ = core.now_ns + WorkDoor::kScanNs;
   }
   front_.Expire();
-  if (const auto interval = ServiceManager::PingIntervalNs(); interval && core.now_ns >= next_ping_ns_) {
-    ServiceManager::Ping();
-    next_ping_ns_ = core.now_ns + *interval;
-  }
+  watchdog_.Tick();
   if (core.now_ns >= next_prune_ns_) {
     const int64_t before = core.now_unix_ms - static_cast<int64_t>(core.options.config.keep_results_s) * 1000;
     const auto pruned = core.store->Prune(before, kPruneJobs);

@@ -7,6 +7,7 @@
 #include "coordinator/core.h"
 #include "coordinator/front_door.h"
 #include "coordinator/work_door.h"
+#include "core/base/service_manager.h"
 
 namespace proofline::coordinator {
 
@@ -36,7 +37,8 @@ class Coordinator {
   WorkDoor work_;
   FrontDoor front_;
   Broker broker_;
-  uint64_t next_scan_ns_ = 0, next_prune_ns_ = 0, next_ping_ns_ = 0;
+  uint64_t next_scan_ns_ = 0, next_prune_ns_ = 0;
+  Watchdog watchdog_;
 };
 
 }  // namespace proofline::coordinator

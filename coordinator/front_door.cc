@@ -101,13 +101,13 @@ std::optional<Result<wire::Reply>> FrontDoor::Answer(const From& from, const wir
 
 Result<wire::Reply> FrontDoor::Add(const wire::CircuitAdd& request) {
   PL_ASSIGN_OR_RETURN(const auto added, core_.circuits.Add(request.circuit(), core_.slots.layout(), core_.now_unix_ms));
-  if (added.change != CircuitRegistry::Change::kNone) {
+  if (added.change != wire::CIRCUIT_UNCHANGED) {
     core_.outbox.ops.emplace_back(PutCircuit{added.circuit});
-    LogInfo(added.change == CircuitRegistry::Change::kNew ? "circuit added" : "circuit updated", {{"circuit", added.circuit.name()}, {"id", added.circuit.id()}});
+    LogInfo(added.change == wire::CIRCUIT_NEW ? "circuit added" : "circuit updated", {{"circuit", added.circuit.name()}, {"id", added.circuit.id()}});
   }
   wire::Reply reply;
-  *reply.mutable_circuits()->add_circuits() = added.circuit;
-  reply.mutable_circuits()->set_page_count(1);
+  *reply.mutable_circuit_added()->mutable_circuit() = added.circuit;
+  reply.mutable_circuit_added()->set_change(added.change);
   return reply;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "core/base/byte_size.h"
 #include "core/base/text.h"
 
 namespace proofline::coordinator {
@@ -38,9 +39,7 @@ struct Given {
   }
   Status Bytes(const std::string& name, uint64_t& out) const {
     if (!Has(name)) return OkStatus();
-    auto parsed = ParseByteCount(values.at(name));
-    if (!parsed.ok()) return std::move(parsed).status().WithContext(name);
-    out = *parsed;
+    PL_ASSIGN_OR_RETURN(out, ParseByteSize(values.at(name), name));
     return OkStatus();
   }
   std::string Text(const std::string& name) const { return Has(name) ? values.at(name) : std::string(); }

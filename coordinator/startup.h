@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "coordinator/core.h"
-#include "coordinator/service_manager.h"
+#include "core/base/service_manager.h"
 
 namespace proofline::coordinator {
 

@@ -6,16 +6,15 @@
 // device gave a wrong answer or is lost, 72 the device is not there (64 and 72: do not start again).
 
 #include <stdio.h>
-#include <systemd/sd-daemon.h>
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 #include <unistd.h>
 
 #include <algorithm>
 
-#include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/process.h"
+#include "core/base/service_manager.h"
 #include "core/base/text.h"
 #include "core/wire/worker_loop.h"
 #include "core/wire/worker_options.h"
@@ -35,35 +34,6 @@ constexpr int kAttachWaitMs = 30000;
 constexpr int kLockWaitMs = 5000;
 // Mapped, not resident: the pages belong to the page cache.
 constexpr uint64_t kKeyCacheBytes = uint64_t{1} << 40;
-
-// Tells the service manager that the control thread still turns, a few times per limit, if it has set one.
-class Watchdog {
- public:
-  Watchdog() {
-    uint64_t limit_us = 0;
-    if (sd_watchdog_enabled(0, &limit_us) > 0) interval_ns_ = limit_us * 1000 / 4;
-  }
-  void Tick() {
-    if (interval_ns_ == 0 || MonotonicNs() < next_ns_) return;
-    next_ns_ = MonotonicNs() + interval_ns_;
-    sd_notify(0, "WATCHDOG=1");
-  }
-
- private:
-  uint64_t interval_ns_ = 0, next_ns_ = 0;
-};
-
-wire::WorkerConfig Config(const wire::WorkerOptions& options) {
-  wire::WorkerConfig config;
-  config.work_path = options.paths.WorkSocket();
-  config.broker_path = options.paths.BrokerSocket();
-  config.role = wire::ROLE_GPU;
-  config.ordinal = options.ordinal;
-  config.node = options.node.value_or(0);
-  config.device = options.device;
-  config.build = PROOFLINE_VERSION;
-  return config;
-}
 
 // A CPU is no single thing to own: its owners are told apart by their ordinals.
 std::string DeviceIdentity(const wire::WorkerOptions& options) {
@@ -94,7 +64,7 @@ Status Serve(const wire::WorkerOptions& options, int stop_fd) {
   wire::Context context;
   PL_ASSIGN_OR_RETURN(UniqueFd self, shm::OpenSelfPidfd());
   PL_ASSIGN_OR_RETURN(auto link,
-                      wire::WorkerLink::Start(context, Config(options), std::move(self), kAttachWaitMs, stop_fd));
+                      wire::WorkerLink::Start(context, wire::ConfigOf(options, wire::ROLE_GPU, PROOFLINE_VERSION), std::move(self), kAttachWaitMs, stop_fd));
   SetLogInstance(link->instance());
   PL_ASSIGN_OR_RETURN(shm::SlotTable table, shm::SlotTable::Attach(std::move(link->attachment().table)));
   PL_ASSIGN_OR_RETURN(slots, shm::MapSlots(link->attachment().slots, table.layout()));
@@ -104,7 +74,7 @@ Status Serve(const wire::WorkerOptions& options, int stop_fd) {
 
   GpuRunner runner(table, slots, link->instance(), *device, arena, kKeyCacheBytes, EndWithLostDevice);
   wire::WorkerLoop loop(*link, runner, stop_fd, [watchdog = Watchdog()]() mutable { watchdog.Tick(); });
-  sd_notify(0, "READY=1");
+  ServiceManager::Ready();
   return loop.Run();
 }
 

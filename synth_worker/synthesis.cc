@@ -116,18 +116,16 @@ Status Synthesis::ReadInput() {
 Status Synthesis::CheckConstraints() {
   const std::string& path = grant_.circuit().r1cs_path();
   PL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path, {.guarded = true}));
+  // Another file has not been compared with the key.
+  if (file.size_bytes() != grant_.circuit().r1cs_bytes() || file.mtime_ns() != grant_.circuit().r1cs_mtime_ns())
+    return Status(ErrorCode::kMismatch, StrCat(path, " has changed since the circuit \"", grant_.circuit().name(), "\" was added"),
+                  StrCat("found ", file.size_bytes(), " bytes, expected ", grant_.circuit().r1cs_bytes(), ", or another modification time"), "add the circuit again");
   return file.ChangeOr(CheckConstraintsOf(file));
 }
 
 Status Synthesis::CheckConstraintsOf(const MappedFile& file) {
   const std::string& path = file.name();
   PL_ASSIGN_OR_RETURN(R1cs r1cs, ReadR1cs(file.bytes(), path));
-  const ProvingKeyView& view = key_->zkey.view;
-  if (r1cs.view.curve != view.curve || r1cs.view.n_wires != view.n_vars || r1cs.view.n_public() != view.n_public)
-    return Status(ErrorCode::kMismatch, StrCat(path, " does not belong to ", grant_.circuit().key_path()),
-                  StrCat("constraints: ", r1cs.view.n_wires, " wires, ", r1cs.view.n_public(),
-                         " public; key: ", view.n_vars, " variables, ", view.n_public, " public"),
-                  "add the circuit with its own .r1cs");
   R1csCheck check = CheckR1cs(r1cs.view, section(0));
   if (check.unsatisfied_count == 0) return OkStatus();
   return Status(ErrorCode::kUnsatisfied,

@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "core/base/byte_size.h"
 #include "core/base/bytes.h"
 
 #define TOML_EXCEPTIONS 0
@@ -21,14 +22,33 @@ namespace {
 
 constexpr uint64_t kMaxConfigBytes = 1 << 20;
 
-Result<uint64_t> ParseWithUnit(std::string_view text, const std::map<std::string_view, uint64_t>& units, const std::string& expected) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const auto unit = units.find(std::string_view(end, static_cast<size_t>(text.data() + text.size() - end)));
-  if (error == std::errc() && unit != units.end() && value != 0) {
-    if (const auto product = CheckedMul(value, unit->second)) return *product;
+// The number of the first line with a character outside ASCII where TOML has none (only texts and comments do, and no setting's text goes
+// over several lines), or with a text of several lines; 0 if there is none. The library takes the first for impossible.
+uint32_t FirstStrayLine(std::string_view text) {
+  uint32_t line = 1;
+  char quote = 0;
+  bool comment = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n') {
+      ++line;
+      quote = 0;
+      comment = false;
+    } else if (comment) {
+      continue;
+    } else if (quote != 0) {
+      if (c == '\\' && quote == '"') ++i;
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      if (text.substr(i, 3) == std::string(3, c)) return line;
+      quote = c;
+    } else if (c == '#') {
+      comment = true;
+    } else if (static_cast<unsigned char>(c) >= 0x80) {
+      return line;
+    }
   }
-  return Status(ErrorCode::kUsage, "\"" + std::string(text) + "\" is not " + expected);
+  return 0;
 }
 
 // One file being read: where it is, and the first thing that was wrong.
@@ -79,7 +99,7 @@ class Reader {
       out = static_cast<uint64_t>(*number);
       return;
     }
-    Parsed(node, ParseByteCount, "a size such as \"512MiB\"", out);
+    Parsed(node, [](std::string_view text) { return ParseByteSize(text, "bytes"); }, "a size such as \"512MiB\"", out);
   }
   void Duration(const toml::node& node, uint64_t& out) { Parsed(node, ParseLongDuration, "a time such as \"7d\"", out); }
   void Level(const toml::node& node, LogLevel& out) { Parsed(node, ParseLogLevel, "debug, info, warn, error or off", out); }
@@ -113,20 +133,24 @@ class Reader {
 
 }  // namespace
 
-Result<uint64_t> ParseByteCount(std::string_view text) {
-  static const std::map<std::string_view, uint64_t> kUnits{
-      {"", 1}, {"B", 1}, {"KiB", uint64_t{1} << 10}, {"MiB", uint64_t{1} << 20}, {"GiB", uint64_t{1} << 30}};
-  return ParseWithUnit(text, kUnits, "a size: a number and B, KiB, MiB or GiB");
-}
-
 Result<uint64_t> ParseLongDuration(std::string_view text) {
   static const std::map<std::string_view, uint64_t> kUnits{{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
-  return ParseWithUnit(text, kUnits, "a time: a number and s, m, h or d");
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto unit = kUnits.find(std::string_view(end, static_cast<size_t>(text.data() + text.size() - end)));
+  if (error == std::errc() && unit != kUnits.end() && value != 0) {
+    if (const auto product = CheckedMul(value, unit->second)) return *product;
+  }
+  return Status(ErrorCode::kUsage, "\"" + std::string(text) + "\" is not a time: a number and s, m, h or d");
 }
 
 Result<StackConfig> ParseConfig(std::string_view text, const std::string& name) {
-  const toml::parse_result parsed = toml::parse(text, std::string_view(name));
   Reader reader(name);
+  if (const uint32_t line = FirstStrayLine(text)) {
+    reader.Fail(line, "a character outside ASCII that is in no text and no comment, or a text over several lines");
+    return reader.status();
+  }
+  const toml::parse_result parsed = toml::parse(text, std::string_view(name));
   if (!parsed) {
     reader.Fail(parsed.error().source().begin.line, std::string(parsed.error().description()));
     return reader.status();

@@ -44,9 +44,7 @@ Result<StackConfig> LoadConfig(const std::string& path);
 // `name` stands for the file in messages.
 Result<StackConfig> ParseConfig(std::string_view text, const std::string& name);
 
-// "64KiB", "512MiB", "16GiB", "4096". kUsage otherwise, 0 and overflow included.
-Result<uint64_t> ParseByteCount(std::string_view text);
-// "90s", "30m", "24h", "7d" in seconds.
+// "90s", "30m", "24h", "7d" in seconds. kUsage otherwise, 0 and overflow included.
 Result<uint64_t> ParseLongDuration(std::string_view text);
 
 }  // namespace proofline

@@ -58,4 +58,16 @@ Result<WorkerOptions> ParseWorkerOptions(int argc, char** argv, Role role) {
   return out;
 }
 
+WorkerConfig ConfigOf(const WorkerOptions& options, Role role, std::string build) {
+  WorkerConfig config;
+  config.work_path = options.paths.WorkSocket();
+  config.broker_path = options.paths.BrokerSocket();
+  config.role = role;
+  config.ordinal = options.ordinal;
+  config.node = options.node.value_or(0);
+  if (role == ROLE_GPU) config.device = options.device;
+  config.build = std::move(build);
+  return config;
+}
+
 }  // namespace proofline::wire

@@ -11,6 +11,7 @@
 #include "core/base/paths.h"
 #include "core/base/status.h"
 #include "core/wire/codec.h"
+#include "core/wire/worker_link.h"
 
 namespace proofline::wire {
 
@@ -27,5 +28,8 @@ struct WorkerOptions {
 
 // kUsage names the argument.
 Result<WorkerOptions> ParseWorkerOptions(int argc, char** argv, Role role);
+
+// What such a worker says about itself when it attaches; `build` is its version.
+WorkerConfig ConfigOf(const WorkerOptions& options, Role role, std::string build);
 
 }  // namespace proofline::wire

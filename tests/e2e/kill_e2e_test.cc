@@ -98,6 +98,22 @@ TEST_F(KillTest, AClientThatWaitsDoesNotNoticeTheCoordinatorsDeath) {
   EXPECT_EQ(f.exit_code, 0) << f;
 }
 
+TEST_F(KillTest, AClientThatWaitsIsToldAtOnceThatTheStackHasEnded) {
+  ASSERT_NO_FATAL_FAILURE(UpWithCircuit());
+  SendSignal(WorkerPid("gpu"), SIGSTOP);
+  Process wait(Spec({"wait", SubmitMany(2), "--state", State(), "--timeout", "60s"}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const auto start = std::chrono::steady_clock::now();
+  up_->Signal(SIGKILL);
+  const Finished f = wait.Wait();
+  EXPECT_EQ(f.exit_code, 3) << f;
+  EXPECT_NE(f.err.find("has ended"), std::string::npos) << f;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  up_->Wait();
+  up_.reset();
+  EXPECT_TRUE(Eventually([&] { return OurProcesses().empty(); })) << OurProcesses().size();
+}
+
 TEST_F(KillTest, EverythingKilledInTurnUnderLoad) {
   ASSERT_NO_FATAL_FAILURE(UpWithCircuit({"--synth", "2"}));
   const std::string job = SubmitMany(60);
@@ -169,6 +185,14 @@ TEST_F(KillProveTest, APrivateStackSurvivesTheDeathOfItsProcesses) {
     EXPECT_EQ(f.exit_code, 0) << program << f;
     EXPECT_EQ(Run({"verify", Sample("bn128", "manypublic.vk.json"), Path("public.json"), Path("proof.json")}).exit_code, 0) << program;
   }
+}
+
+TEST_F(KillProveTest, AStoppedCoordinatorOfAPrivateStackIsReplaced) {
+  auto prove = StartProve();
+  ASSERT_TRUE(Stopped("proofline-coordinator"));
+  const Finished f = prove->Wait();
+  EXPECT_EQ(f.exit_code, 0) << f;
+  EXPECT_EQ(Run({"verify", Sample("bn128", "manypublic.vk.json"), Path("public.json"), Path("proof.json")}).exit_code, 0);
 }
 
 }  // namespace

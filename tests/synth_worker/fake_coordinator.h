@@ -258,6 +258,14 @@ inline wire::Circuit CircuitOf(const std::string& key_path, uint64_t id = 1) {
   return circuit;
 }
 
+inline void SetR1cs(wire::Circuit& circuit, const std::string& path) {
+  auto file = MappedFile::Open(path);
+  EXPECT_TRUE(file.ok()) << file.status().ToString();
+  circuit.set_r1cs_path(path);
+  circuit.set_r1cs_bytes(file->size_bytes());
+  circuit.set_r1cs_mtime_ns(file->mtime_ns());
+}
+
 inline UniqueFd OpenFile(const std::string& path) { return UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
 
 inline std::vector<uint8_t> FileBytes(const std::string& path) {

@@ -115,7 +115,7 @@ TEST_F(SynthWorkerTest, FillsAndSealsEverySample) {
       std::string sample = std::string(curve) + "/" + name;
       InputIs(SamplePath(sample + ".wtns"));
       wire::Circuit circuit = CircuitOf(SamplePath(sample + ".zkey"), id++);
-      if (sample != "bn128/multiplier") circuit.set_r1cs_path(SamplePath(sample + ".r1cs"));
+      if (sample != "bn128/multiplier") SetR1cs(circuit, SamplePath(sample + ".r1cs"));
       coordinator_.Forget();
       SlotWord granted = Grant(1, circuit);
       auto done = coordinator_.Expect<wire::Done>();
@@ -175,11 +175,14 @@ TEST_F(SynthWorkerTest, RefusesWrongInputs) {
   changed = good;
   changed[good.size() - 32] ^= 1;
   InputIsBytes(changed);
-  circuit.set_r1cs_path(SamplePath("bn128/multiplier.r1cs"));
+  SetR1cs(circuit, SamplePath("bn128/multiplier.r1cs"));
   ExpectRefusal(circuit, ErrorCode::kUnsatisfied, {"constraint 0", "multiplier.r1cs"});
   InputIs(SamplePath("bn128/multiplier.wtns"));
-  circuit.set_r1cs_path(SamplePath("bn128/manypublic.r1cs"));
-  ExpectRefusal(circuit, ErrorCode::kMismatch, {"manypublic.r1cs", "multiplier.zkey"});
+  circuit.set_r1cs_mtime_ns(circuit.r1cs_mtime_ns() + 1);
+  ExpectRefusal(circuit, ErrorCode::kMismatch, {"multiplier.r1cs", "has changed"});
+  SetR1cs(circuit, SamplePath("bn128/multiplier.r1cs"));
+  circuit.set_r1cs_bytes(circuit.r1cs_bytes() - 1);
+  ExpectRefusal(circuit, ErrorCode::kMismatch, {"multiplier.r1cs", "has changed"});
   circuit.set_r1cs_path("");
 
   // And after all of that it still works.

@@ -67,12 +67,28 @@ TEST(ConfigTest, WhatIsWrongIsNamedWithItsLine) {
 
 TEST(ConfigTest, AMissingFileIsAnError) { EXPECT_EQ(LoadConfig("/no/such/file.toml").status().code(), ErrorCode::kIo); }
 
-TEST(ConfigTest, SizesAndTimes) {
-  EXPECT_EQ(*ParseByteCount("4096"), 4096u);
-  EXPECT_EQ(*ParseByteCount("16GiB"), uint64_t{16} << 30);
-  for (const char* text : {"", "0", "MiB", "1MB", "1.5GiB", "-1", "18446744073709551616", "1 KiB"}) EXPECT_FALSE(ParseByteCount(text).ok()) << text;
+TEST(ConfigTest, Times) {
   EXPECT_EQ(*ParseLongDuration("7d"), 604800u);
-  EXPECT_FALSE(ParseLongDuration("7").ok());
+  for (const char* text : {"", "7", "0s", "d", "-1s", "1 s", "1.5h", "1w", "18446744073709551616s", "18446744073709551615d"}) {
+    EXPECT_FALSE(ParseLongDuration(text).ok()) << text;
+  }
+}
+
+TEST(ConfigTest, LettersOfAllLanguagesInTextsAndComments) {
+  const auto config = ParseConfig("# gr\u00f6\u00dfer \"\nstate_dir = \"/srv/\u00fc \\\" # \u00e9\"  # \u65e5\u672c\nrun_dir = '/run/\u00e9\\'", "x.toml");
+  ASSERT_TRUE(config.ok()) << config.status().ToString();
+  EXPECT_EQ(config->state_dir, "/srv/\u00fc \" # \u00e9");
+  EXPECT_EQ(config->run_dir, "/run/\u00e9\\");
+}
+
+// The library has undefined behaviour for these, so none may reach it.
+TEST(ConfigTest, OtherLettersElsewhereAreRefusedWithTheirLine) {
+  for (const char* text : {"\n\u00e9 = 1", "\n[sl\u00f6ts]", "\nstate_dir = \u00a0\"x\"", "\nstate_dir = \"x\" \u00e9", "\nstate_dir = \"x\\\"\" \u00e9", "\nstate_dir = 'x\\' \u00e9",
+                           "\nstate_dir = \"\"\"\nx\"\"\" \u00e9", "\nstate_dir = \'\'\'x\'\'\'", "\n\ufeff", "#\n\xff", "\"#\n\x80 = 1"}) {
+    const auto config = ParseConfig(text, "x.toml");
+    ASSERT_FALSE(config.ok()) << text;
+    EXPECT_NE(config.status().error().fact.find("line 2"), std::string::npos) << config.status().ToString();
+  }
 }
 
 }  // namespace

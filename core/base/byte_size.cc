@@ -1,4 +1,4 @@
-#include "cli/byte_size.h"
+#include "core/base/byte_size.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 
-namespace proofline::cli {
+namespace proofline {
 namespace {
 
 struct Unit {
@@ -48,4 +48,4 @@ Result<uint64_t> ParseByteSize(std::string_view text, std::string_view option) {
   return bytes;
 }
 
-}  // namespace proofline::cli
+}  // namespace proofline

@@ -1,4 +1,4 @@
-#include "coordinator/service_manager.h"
+#include "core/base/service_manager.h"
 
 #include <systemd/sd-daemon.h>
 
@@ -6,9 +6,10 @@
 #include <cstring>
 #include <map>
 
+#include "core/base/clock.h"
 #include "core/base/text.h"
 
-namespace proofline::coordinator {
+namespace proofline {
 
 namespace {
 constexpr uint64_t kBarrierUs = 5'000'000;
@@ -76,4 +77,10 @@ std::optional<uint64_t> ServiceManager::PingIntervalNs() {
   return limit_us * 1000 / 3;
 }
 
-}  // namespace proofline::coordinator
+void Watchdog::Tick() {
+  if (!interval_ns_ || MonotonicNs() < next_ns_) return;
+  next_ns_ = MonotonicNs() + *interval_ns_;
+  ServiceManager::Ping();
+}
+
+}  // namespace proofline

@@ -10,7 +10,7 @@
 #include "core/base/status.h"
 #include "core/base/unique_fd.h"
 
-namespace proofline::coordinator {
+namespace proofline {
 
 // By their names: "work", "front", "broker" are listening sockets; "table" and "slot-0", "slot-1", ... what a former life stored.
 struct InheritedFds {
@@ -32,4 +32,16 @@ class ServiceManager {
   static std::optional<uint64_t> PingIntervalNs();
 };
 
-}  // namespace proofline::coordinator
+// Pings at that interval for a loop that calls Tick more often than that. One thread.
+class Watchdog {
+ public:
+  void Tick();
+  // When the next ping is due by the monotonic clock; nullopt: never.
+  std::optional<uint64_t> due_ns() const { return interval_ns_ ? std::optional(next_ns_) : std::nullopt; }
+
+ private:
+  std::optional<uint64_t> interval_ns_ = ServiceManager::PingIntervalNs();
+  uint64_t next_ns_ = 0;
+};
+
+}  // namespace proofline

@@ -14,22 +14,37 @@ void Must(bool ok) {
   if (!ok) std::abort();
 }
 
+struct MessageDigest {
+  explicit MessageDigest(const EVP_MD* kind) { Must(context && EVP_DigestInit_ex(context, kind, nullptr) == 1); }
+  ~MessageDigest() { EVP_MD_CTX_free(context); }
+  void Update(ByteSpan bytes) { Must(EVP_DigestUpdate(context, bytes.data(), bytes.size()) == 1); }
+  Digest256 Finish() {
+    Digest256 out;
+    unsigned length = 0;
+    Must(EVP_DigestFinal_ex(context, out.data(), &length) == 1 && length == out.size());
+    return out;
+  }
+
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+};
+
 }  // namespace
 
 struct Sha256::Impl {
-  EVP_MD_CTX* context = EVP_MD_CTX_new();
-  ~Impl() { EVP_MD_CTX_free(context); }
+  MessageDigest hash{EVP_sha256()};
 };
-
-Sha256::Sha256() : impl_(std::make_unique<Impl>()) { Must(impl_->context && EVP_DigestInit_ex(impl_->context, EVP_sha256(), nullptr) == 1); }
+Sha256::Sha256() : impl_(std::make_unique<Impl>()) {}
 Sha256::~Sha256() = default;
-void Sha256::Update(ByteSpan bytes) { Must(EVP_DigestUpdate(impl_->context, bytes.data(), bytes.size()) == 1); }
-Digest256 Sha256::Finish() {
-  Digest256 out;
-  unsigned length = 0;
-  Must(EVP_DigestFinal_ex(impl_->context, out.data(), &length) == 1 && length == out.size());
-  return out;
-}
+void Sha256::Update(ByteSpan bytes) { impl_->hash.Update(bytes); }
+Digest256 Sha256::Finish() { return impl_->hash.Finish(); }
+
+struct Blake2s256::Impl {
+  MessageDigest hash{EVP_blake2s256()};
+};
+Blake2s256::Blake2s256() : impl_(std::make_unique<Impl>()) {}
+Blake2s256::~Blake2s256() = default;
+void Blake2s256::Update(ByteSpan bytes) { impl_->hash.Update(bytes); }
+Digest256 Blake2s256::Finish() { return impl_->hash.Finish(); }
 
 struct HmacSha256::Impl {
   EVP_MAC* mac = EVP_MAC_fetch(nullptr, "HMAC", nullptr);

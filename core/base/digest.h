@@ -1,4 +1,4 @@
-// SHA-256 and HMAC-SHA-256, by OpenSSL.
+// SHA-256, HMAC-SHA-256 and BLAKE2s-256, by OpenSSL.
 #pragma once
 
 #include <array>
@@ -19,6 +19,21 @@ class Sha256 {
   ~Sha256();
   Sha256(const Sha256&) = delete;
   Sha256& operator=(const Sha256&) = delete;
+  void Update(ByteSpan bytes);
+  Digest256 Finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// RFC 7693 with 32 bytes of digest and no key.
+class Blake2s256 {
+ public:
+  Blake2s256();
+  ~Blake2s256();
+  Blake2s256(const Blake2s256&) = delete;
+  Blake2s256& operator=(const Blake2s256&) = delete;
   void Update(ByteSpan bytes);
   Digest256 Finish();
 

@@ -1,4 +1,4 @@
-// Known answers: FIPS 180-4 examples (SHA-256) and RFC 4231 (HMAC-SHA-256).
+// Known answers: FIPS 180-4 examples (SHA-256), RFC 7693 appendix B (BLAKE2s) and RFC 4231 (HMAC-SHA-256).
 #include "core/base/digest.h"
 
 #include <gtest/gtest.h>
@@ -28,6 +28,13 @@ TEST(Sha256, PiecesAreOneMessage) {
   hash.Update({});
   hash.Update(Bytes("bc"));
   EXPECT_EQ(hash.Finish(), Sha256Of(Bytes("abc")));
+}
+
+TEST(Blake2s256, Rfc7693) {
+  Blake2s256 hash;
+  hash.Update(Bytes("a"));
+  hash.Update(Bytes("bc"));
+  EXPECT_EQ(DigestHex(hash.Finish()), "508c5e8c327c14e2e1a72ba34eeb452f37458b209ed63a294d999b4c86675982");
 }
 
 TEST(HmacSha256, Rfc4231) {

@@ -2,9 +2,11 @@
 #include <CLI/CLI.hpp>
 #include <tbb/task_arena.h>
 
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "bench/commands.h"
 #include "bench/stage_table.h"
@@ -19,25 +21,67 @@ struct PartitionOptions {
   std::string curve = "bls12-381", device = "cuda:0";
   SyntheticOptions synthetic;
   int partitions = 20;
+  bool alone = false;
+  uint64_t arena_bytes = 0;
   int threads = tbb::task_arena::automatic;
 };
 
-Status ProveStream(const PartitionOptions& options, gpu_worker::Device& device, const SyntheticPartition& partition, StageTable& stages) {
+// What a stream of proofs took: from the end of the first, which loads the key, to the end of the last.
+struct StreamTimes {
+  uint64_t wall_ns = 0, device_ns = 0;
+  gpu_worker::DeviceTally before, after;
+};
+
+struct CheckLater {
+  Blinding blinding;
+  Proof proof;
+};
+
+// Each proof may fetch the next one's input while it is computed, as an owner does; the same input, under another number each time.
+Result<StreamTimes> ProveStream(const PartitionOptions& options, gpu_worker::Device& device, const SyntheticPartition& partition, StageTable& stages) {
   const Backend& backend = GetBackend(options.synthetic.curve);
-  for (int run = 0; run <= options.partitions; ++run) {  // the first one loads the key and is not counted
+  StreamTimes times;
+  std::vector<CheckLater> checks;
+  uint64_t end = 0;
+  for (int run = 0; run <= options.partitions; ++run) {
     const StageObserver observer = [&](std::string_view stage, uint64_t ns) {
       if (run > 0 || stage == "load_key") stages.Add(stage, ns);
+      if (run > 0 && stage == "device") times.device_ns += ns;
+    };
+    const gpu_worker::AskNext next = [&]() -> std::optional<gpu_worker::NextInput> {
+      if (options.alone || run == options.partitions) return std::nullopt;
+      return gpu_worker::NextInput{1, static_cast<uint64_t>(run) + 2, partition.witness(), partition.rows_a(), partition.rows_b()};
     };
     PL_ASSIGN_OR_RETURN(Blinding blinding, backend.RandomBlinding());
-    const uint64_t start = MonotonicNs();
-    PL_ASSIGN_OR_RETURN(Proof proof,
-                        device.Prove({partition.key(), 1, partition.witness(), partition.rows_a(), partition.rows_b(), blinding, observer}));
-    stages.Add(run > 0 ? "whole" : "first", MonotonicNs() - start);
-    if (run != 0 && run != options.partitions) continue;
-    PL_ASSIGN_OR_RETURN(Proof expected, partition.Expected(blinding));
-    if (!(proof == expected)) return Status(ErrorCode::kDeviceFault, "proof " + std::to_string(run) + " is wrong");
+    const uint64_t start = run > 0 ? end : MonotonicNs();
+    PL_ASSIGN_OR_RETURN(Proof proof, device.Prove({partition.key(), 1, partition.witness(), partition.rows_a(), partition.rows_b(), blinding, observer,
+                                                   static_cast<uint64_t>(run) + 1, &next}));
+    end = MonotonicNs();
+    stages.Add(run > 0 ? "whole" : "first", end - start);
+    if (run == 0) times.before = device.tally();
+    if (run > 0) times.wall_ns += end - start;
+    if (run <= 1 || run == options.partitions) checks.push_back({blinding, proof});
   }
-  return OkStatus();
+  times.after = device.tally();
+  for (const CheckLater& check : checks) {
+    PL_ASSIGN_OR_RETURN(Proof expected, partition.Expected(check.blinding));
+    if (!(check.proof == expected)) return Status(ErrorCode::kDeviceFault, "a proof is wrong");
+  }
+  return times;
+}
+
+void PrintStream(const PartitionOptions& options, const StreamTimes& times) {
+  const gpu_worker::DeviceTally &a = times.before, &b = times.after;
+  const double proofs = options.partitions, wall_ms = static_cast<double>(times.wall_ns) * 1e-6;
+  std::printf("  a partition every %.3f ms (%d in %.3f ms); %llu inputs had come before\n", wall_ms / proofs, options.partitions, wall_ms,
+              static_cast<unsigned long long>(b.inputs_staged - a.inputs_staged));
+  if (b.plan_bytes == 0) return;
+  std::printf("  kernels under way %.1f %% of the time (events, from a proof's first kernel to its last)\n",
+              100 * static_cast<double>(times.device_ns) / static_cast<double>(times.wall_ns));
+  std::printf("  over the bus, a proof: %.1f MB up, %.3f MB down\n", static_cast<double>(b.bytes_up - a.bytes_up) * 1e-6 / proofs,
+              static_cast<double>(b.bytes_down - a.bytes_down) * 1e-6 / proofs);
+  std::printf("  memory: the plan's peak %.2f GiB in an arena of %.2f GiB; the driver counts %.2f GiB in use\n%s", std::ldexp(b.plan_bytes, -30),
+              std::ldexp(b.arena_bytes, -30), std::ldexp(b.in_use_bytes, -30), b.memory.c_str());
 }
 
 Status RunPartition(const PartitionOptions& options) {
@@ -46,19 +90,17 @@ Status RunPartition(const PartitionOptions& options) {
   const auto partition = SyntheticPartition::Make(options.synthetic);
   stages.Add("make", MonotonicNs() - start);
   const uint64_t opening = MonotonicNs();
-  PL_ASSIGN_OR_RETURN(std::unique_ptr<gpu_worker::Device> device, gpu_worker::OpenDevice(options.device));
+  PL_ASSIGN_OR_RETURN(std::unique_ptr<gpu_worker::Device> device, gpu_worker::OpenDevice(options.device, options.arena_bytes));
   const uint64_t opened = MonotonicNs();
   stages.Add("open", opened - opening);
   PL_RETURN_IF_ERROR(device->Pin(partition->block()));
   stages.Add("pin", MonotonicNs() - opened);
   PL_RETURN_IF_ERROR(device->BecomeReady());
-  PL_RETURN_IF_ERROR(ProveStream(options, *device, *partition, stages));
-  std::printf("partition %s 2^%d, wide %.3f, on %s: %d proofs, first and last checked; %.1f MB up a proof\n", options.curve.c_str(),
-              options.synthetic.log2, options.synthetic.wide, options.device.c_str(), options.partitions,
-              static_cast<double>(partition->block().size()) * 1e-6);
+  PL_ASSIGN_OR_RETURN(const StreamTimes times, ProveStream(options, *device, *partition, stages));
+  std::printf("partition %s 2^%d, wide %.3f, on %s: %d proofs, the first two and the last checked\n", options.curve.c_str(), options.synthetic.log2,
+              options.synthetic.wide, options.device.c_str(), options.partitions);
   stages.Print();
-  if (const double on_card = stages.MedianMs("device"); on_card > 0)
-    std::printf("  the card is in use %.1f %% of the time (events, copies counted)\n", 100 * on_card / stages.MedianMs("whole"));
+  PrintStream(options, times);
   return OkStatus();
 }
 
@@ -71,7 +113,9 @@ void AddPartition(CLI::App& app, cli::Command& command) {
   sub->add_option("--wide", options->synthetic.wide, "share of the witness values that are neither 0 nor 1")->check(CLI::Range(0.0, 1.0))->capture_default_str();
   sub->add_option("--curve", options->curve, "the curve")->check(CLI::IsMember({"bn254", "bls12-381"}))->capture_default_str();
   sub->add_option("--partitions", options->partitions, "how many are timed")->check(CLI::Range(1, 100000))->capture_default_str();
+  sub->add_flag("--alone", options->alone, "each by itself: no input is fetched before its proof begins");
   sub->add_option("--device", options->device, "cpu or cuda:N")->capture_default_str();
+  sub->add_option("--arena-bytes", options->arena_bytes, "of a CUDA device's memory; all that is free otherwise");
   sub->add_option("--threads", options->threads, "processor threads to use; all otherwise")->check(CLI::Range(1, 4096));
   sub->callback([options, &command] {
     options->synthetic.curve = options->curve == "bn254" ? CurveId::kBn254 : CurveId::kBls12381;

@@ -46,7 +46,13 @@ class Synthetic : public SyntheticPartition {
   }
 
   Result<Proof> Expected(const Blinding& blinding) const override {
-    std::vector<uint8_t> sums[5];
+    if (sums_[kH].empty()) MakeSums();
+    return GetBackend(Curve::kId).Assemble(key_, {.h = sums_[kH], .a = sums_[kA], .b1 = sums_[kB1], .b2 = sums_[kB2], .c = sums_[kC]}, blinding);
+  }
+
+ private:
+  void MakeSums() const {
+    std::vector<uint8_t>(&sums)[5] = sums_;
     const std::vector<Fr> h = ScalarsOfH();
     sums[kH] = Sum(Curve::Generator1(), DotProduct(kH, [&](size_t i) { return h[i]; }, h.size()));
     const auto value = [&](size_t i) { return Fr::LoadCanon(witness().data() + i * kFrBytes); };
@@ -54,10 +60,8 @@ class Synthetic : public SyntheticPartition {
     sums[kB2] = Sum(Curve::Generator2(), DotProduct(kB2, value, key_.n_vars));
     const size_t first = size_t{key_.n_public} + 1;
     sums[kC] = Sum(Curve::Generator1(), DotProduct(kC, [&](size_t i) { return value(i + first); }, key_.n_vars - first));
-    return GetBackend(Curve::kId).Assemble(key_, {.h = sums[kH], .a = sums[kA], .b1 = sums[kB1], .b2 = sums[kB2], .c = sums[kC]}, blinding);
   }
 
- private:
   Fr RandomFr(uint64_t i) const {
     Fr x;
     for (int k = 0; k < Fr::kLimbs; ++k) x.limbs[k] = Mix(seed_ ^ Mix(4 * i + static_cast<uint64_t>(k)));
@@ -163,6 +167,7 @@ class Synthetic : public SyntheticPartition {
 
   uint64_t seed_;
   std::vector<Fr> logs_;
+  mutable std::vector<uint8_t> sums_[5];  // made when they are first asked for
 };
 
 }  // namespace

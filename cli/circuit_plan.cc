@@ -51,9 +51,7 @@ cuda::CircuitShape ShapeOf(const wire::Circuit& circuit) {
 }
 
 Result<cuda::VramPlan> PlanCircuit(const wire::Circuit& circuit, const PlanTarget& target) {
-  cuda::DeviceBudget budget;
-  budget.vram_bytes = target.vram_bytes;
-  auto plan = cuda::PlanVram(ShapeOf(circuit), budget);
+  auto plan = cuda::PlanVram(ShapeOf(circuit), cuda::OwnerBudget(target.vram_bytes));
   if (plan.ok() || plan.status().code() != ErrorCode::kResource) return plan;
   const Error& error = plan.status().error();
   return Status(ErrorCode::kUnsupported, StrCat(circuit.name(), ": ", error.fact), error.detail, error.remedy);
@@ -77,12 +75,14 @@ std::string PlanJson(const wire::Circuit& circuit, const PlanTarget& target, con
                     {"resident_bytes", plan.resident_bytes},
                     {"input_bytes", plan.input_bytes},
                     {"spill_c", plan.spill_c},
+                    {"witness", {{"mode", plan.witness_mode == cuda::WitnessMode::kLanes ? "lanes" : plan.witness_mode == cuda::WitnessMode::kListed ? "listed" : "whole"}, {"list_room", plan.list_room}}},
                     {"buffers", std::move(buffers)},
                     {"msms", std::move(msms)},
                     {"prestage", {{"planned", plan.prestage.planned}, {"needs_bytes", plan.prestage.needs_bytes}, {"has_bytes", plan.prestage.has_bytes}, {"text", plan.prestage.text}}},
                     {"streaming",
                      {{"sections", plan.streaming.sections},
                       {"pinned_bytes", plan.streaming.pinned_bytes},
+                      {"host_bytes", plan.streaming.host_bytes},
                       {"bytes_per_proof", plan.streaming.bytes_per_proof},
                       {"link_ms", plan.streaming.link_ms},
                       {"exposed_ms", plan.streaming.exposed_ms},

@@ -1,59 +1,31 @@
 #include "gpu_worker/cuda_device.h"
 
-#include <array>
-#include <cstring>
+#include <chrono>
+#include <thread>
 
 #include "core/base/clock.h"
+#include "core/base/log.h"
 #include "core/base/text.h"
 #include "cuda/device/call_ledger.h"
-#include "cuda/device/card.h"
-#include "cuda/msm/msm_present.h"
-#include "cuda/ntt/ntt.h"
-#include "cuda/qap/qap.h"
-#include "gpu_worker/cuda_layout.h"
+#include "cuda/msm/msm.h"
+#include "gpu_worker/cuda_queue.h"
 
 namespace proofline::gpu_worker {
 
 namespace {
 
-// Events of one proof. kQueryBegins + q and kQueryEnds + q enclose query q.
-enum Event {
-  kUploadBegins,
-  kWitnessUploaded,
-  kUploaded,
-  kClassified,                              // + list
-  kDigitsReady = kClassified + kListCount,  // + list
-  kTransformBegins = kDigitsReady + kListCount,
-  kTransformed,
-  kQueryBegins,
-  kQueryEnds = kQueryBegins + kQueryCount,
-  kCleared = kQueryEnds + kQueryCount
-};
-static_assert(kCleared < cuda::Card::kEventCount);
-// The longest first.
-constexpr Query kQueueOrder[] = {kQueryB2, kQueryA, kQueryC, kQueryB1};
-// B2 takes longest and H waits for the transforms: theirs are the lanes of the highest priority.
-constexpr int kLaneOf[kQueryCount] = {3, 2, 0, 4, 1};
-// Where in the card's memory for downloads the classes and the sums arrive.
-constexpr size_t kClassesAt = 0, kSumsAt = 256;
 constexpr std::string_view kStageOf[kQueryCount] = {"msm_h", "msm_a", "msm_b1", "msm_b2", "msm_c"};
-
-struct FieldCode {
-  Status (*build_roots)(void*, int, cuda::StreamHandle);
-  Status (*scalars_of_h)(void*, void*, void*, const void*, int, cuda::StreamHandle);
-};
-template <class M>
-constexpr FieldCode kCodeOf = {cuda::NttBuildTable<M>, cuda::QapScalarsOfH<M>};
-const FieldCode& CodeOf(CurveId curve) {
-  return curve == CurveId::kBn254 ? kCodeOf<Bn254FrModulus> : kCodeOf<Bls12381FrModulus>;
-}
+// Between two questions for the next input.
+constexpr auto kAskAgain = std::chrono::microseconds(500);
 
 class CudaDevice : public Device {
  public:
-  CudaDevice(std::string name, std::unique_ptr<cuda::Card> card) : name_(std::move(name)), card_(std::move(card)) {}
+  CudaDevice(std::string name, std::unique_ptr<cuda::Card> card) : name_(std::move(name)), card_(std::move(card)), queue_(*card_) {}
 
   std::string_view name() const override { return name_; }
   Result<Proof> Prove(const ProveWork& work) override;
+  void Forget() override;
+  DeviceTally tally() const override;
   Status Pin(MutableByteSpan memory) override { return card_->Pin(memory); }
   Status BecomeReady() override {
     PL_RETURN_IF_ERROR(card_->Sync());
@@ -66,248 +38,218 @@ class CudaDevice : public Device {
   Status WarmUp();
 
  private:
+  CudaLayout& layout() { return queue_.layout(); }
   Result<Proof> ProveOnCard(const ProveWork& work);
   Status EnsureKey(const ProveWork& work);
-  Status UploadWitness(const ProveWork& work);
-  Status QueueTransforms(const ProvingKeyView& key);
-  Status QueueProof(const ProveWork& work);
-  Status QueuePresentInB(uint32_t n_vars);
-  int FirstOf(int list) const;  // the query on whose lane a list is made
-  Status QueueClasses(int list, uint32_t n_vars);
-  Result<cuda::MsmClasses> ReadClasses(int list, uint32_t n_vars);
-  Status QueueDigits(int list, uint32_t n_vars);
-  Status PlanAndQueueDigits(uint32_t n_vars);
-  Status QueueSums(int query);
+  Status UploadKey(const ProvingKeyView& key);
+  Status UploadSection(const ProvingKeyView& key, int query);
+  Status BeginInput(const ProveWork& work);
+  Status TakeStaged();
+  Status UploadInto(ByteSpan witness, ByteSpan rows_a, ByteSpan rows_b, const CudaPlace& witness_at, const CudaPlace& a, const CudaPlace& b, int input);
+  Status StageNext(const ProveWork& work);
+  Status WaitFor(const ProveWork& work, int event);
   Result<Proof> Finish(const ProveWork& work);
-  Status WarmUpCurve(CurveId curve);
-
-  cuda::StreamHandle LaneOf(int query) const;
-  size_t SumsAt(int query) const;
-  uint8_t* At(const CudaPlace& place) const { return card_->arena() + place.offset; }
 
   std::string name_;
   std::unique_ptr<cuda::Card> card_;
+  CudaQueue queue_;
   uint64_t resident_key_ = 0;  // 0: none
-  CudaLayout layout_;          // of the key that is there
-  std::array<cuda::MsmPlan, kQueryCount> plans_;  // of the proof under way
+  int input_ = 0;              // of the two inputs' events, those of the proof under way
+  uint64_t staged_ = 0;        // the next input's number, in the other place; 0: none
+  uint64_t inputs_staged_ = 0;
   bool lost_ = false;
 };
 
-Status CheckSizes(const ProveWork& work) {
-  const ProvingKeyView& key = work.key;
+Status CheckVectors(const ProvingKeyView& key, ByteSpan witness, ByteSpan rows_a, ByteSpan rows_b) {
   const auto check = [](std::string_view what, size_t found, size_t expected) {
     if (found == expected) return OkStatus();
     return Status(ErrorCode::kMismatch, StrCat(what, " has ", found, " bytes, the key needs ", expected));
   };
-  PL_RETURN_IF_ERROR(check("the witness", work.witness.size(), size_t{key.n_vars} * kFrBytes));
-  PL_RETURN_IF_ERROR(check("the vector A.z", work.rows_a.size(), size_t{key.domain()} * kFrBytes));
-  return check("the vector B.z", work.rows_b.size(), size_t{key.domain()} * kFrBytes);
+  PL_RETURN_IF_ERROR(check("the witness", witness.size(), size_t{key.n_vars} * kFrBytes));
+  PL_RETURN_IF_ERROR(check("the vector A.z", rows_a.size(), size_t{key.domain()} * kFrBytes));
+  return check("the vector B.z", rows_b.size(), size_t{key.domain()} * kFrBytes);
 }
 
 Result<Proof> CudaDevice::Prove(const ProveWork& work) {
   if (lost_) return Status(ErrorCode::kDeviceFault, StrCat("device ", name_, " is lost"), "an earlier call failed", "start its owner again");
-  PL_RETURN_IF_ERROR(CheckSizes(work));
+  PL_RETURN_IF_ERROR(CheckVectors(work.key, work.witness, work.rows_a, work.rows_b));
   Result<Proof> proof = ProveOnCard(work);
-  // What is queued may still read the caller's memory.
-  Status idle = card_->Sync();
-  card_->WipeStaging();
-  if (!proof.ok()) resident_key_ = 0;
+  // A failure says nothing about what is still queued; after it nothing may read the caller's memory. Otherwise all has been waited for but
+  // what belongs to the next proof.
+  Status idle = OkStatus();
+  if (!proof.ok()) {
+    idle = card_->Sync();
+    resident_key_ = staged_ = 0;
+  } else if (staged_ == 0) {
+    idle = queue_.QueueClear();
+    card_->WipeStaging();
+  }
   lost_ = proof.status().code() == ErrorCode::kDeviceFault || idle.code() == ErrorCode::kDeviceFault;
   if (proof.ok() && !idle.ok()) return std::move(idle).WithContext(StrCat("device ", name_));
   if (!proof.ok()) return std::move(proof).status().WithContext(StrCat("device ", name_));
   return proof;
 }
 
+void CudaDevice::Forget() {
+  if (staged_ == 0 || lost_) return;
+  staged_ = 0;
+  lost_ = !card_->Sync().ok() || !queue_.QueueClear().ok() || !card_->Sync().ok();
+  card_->WipeStaging();
+}
+
+DeviceTally CudaDevice::tally() const {
+  return {.memory = resident_key_ ? cuda::FormatPlan(queue_.layout().plan) : std::string(),
+          .plan_bytes = queue_.layout().plan.peak_bytes,
+          .arena_bytes = card_->arena_bytes(),
+          .in_use_bytes = card_->bytes_in_use(),
+          .bytes_up = card_->bytes_up(),
+          .bytes_down = card_->bytes_down(),
+          .inputs_staged = inputs_staged_};
+}
+
 Result<Proof> CudaDevice::ProveOnCard(const ProveWork& work) {
   PL_RETURN_IF_ERROR(EnsureKey(work));
-  PL_RETURN_IF_ERROR(UploadWitness(work));
-  PL_RETURN_IF_ERROR(QueueProof(work));
+  PL_RETURN_IF_ERROR(BeginInput(work));
+  const auto upload_witness = [&]() -> Status {
+    PL_RETURN_IF_ERROR(card_->Upload(queue_.At(layout().witness), work.witness));
+    return card_->Record(kWitnessThere + input_, card_->copy());
+  };
+  PL_RETURN_IF_ERROR(queue_.QueueProof(work.key, input_, upload_witness));
   return Finish(work);
+}
+
+// ---- the key ----
+
+Status CudaDevice::UploadSection(const ProvingKeyView& key, int query) {
+  if (layout().plan.msms[static_cast<size_t>(query)].streamed) return OkStatus();
+  const ByteSpan sections[kQueryCount] = {key.h, key.a, key.b1, key.b2, key.c};
+  const CudaPlace& place = layout().points[query];
+  const size_t infinities = query == kQueryC ? layout().public_points * cuda::MsmPointBytes(layout().plan.msms[kQueryC].group) : 0;
+  if (infinities + sections[query].size() != place.bytes)
+    return Status(ErrorCode::kMismatch, StrCat("the key's section for ", kStageOf[query], " has ", sections[query].size(), " bytes, ",
+                                               place.bytes - infinities, " were expected"));
+  PL_RETURN_IF_ERROR(card_->Clear(queue_.At(place), infinities, card_->copy()));
+  return card_->Upload(queue_.At(place) + infinities, sections[query]);
+}
+
+Status CudaDevice::UploadKey(const ProvingKeyView& key) {
+  PL_RETURN_IF_ERROR(card_->Sync());
+  for (int q = 0; q < kQueryCount; ++q) PL_RETURN_IF_ERROR(UploadSection(key, q));
+  if (layout().plan.Find(cuda::buffer::kTwiddles)->resident) PL_RETURN_IF_ERROR(queue_.BuildRoots());
+  PL_RETURN_IF_ERROR(card_->Sync());
+  PL_RETURN_IF_ERROR(queue_.MarkPresent());
+  return card_->Sync();
 }
 
 Status CudaDevice::EnsureKey(const ProveWork& work) {
   if (work.key_id != 0 && work.key_id == resident_key_) return OkStatus();
   const uint64_t start = MonotonicNs();
+  Forget();
   resident_key_ = 0;
-  const ProvingKeyView& key = work.key;
-  PL_ASSIGN_OR_RETURN(layout_, LayOutProof(key, card_->arena_bytes()));
-  plans_ = layout_.plans;
-  const ByteSpan sections[kQueryCount] = {key.h, key.a, key.b1, key.b2, key.c};
-  for (int q = 0; q < kQueryCount; ++q) {
-    uint8_t* at = At(layout_.points[q]);
-    const size_t infinities = q == kQueryC ? layout_.public_points * cuda::MsmPointBytes(layout_.plans[q].group) : 0;
-    if (infinities + sections[q].size() != layout_.points[q].bytes)
-      return Status(ErrorCode::kMismatch, StrCat("the key's section for ", kStageOf[q], " has ", sections[q].size(), " bytes, ",
-                                                 layout_.points[q].bytes - infinities, " were expected"));
-    PL_RETURN_IF_ERROR(card_->Clear(at, infinities, card_->copy()));
-    PL_RETURN_IF_ERROR(card_->Upload(at + infinities, sections[q]));
-  }
-  if (key.log2_domain > 0)
-    PL_RETURN_IF_ERROR(CodeOf(key.curve).build_roots(At(layout_.roots), static_cast<int>(key.log2_domain), card_->compute()));
-  PL_RETURN_IF_ERROR(card_->Sync());
-  if (layout_.side_by_side) {
-    PL_RETURN_IF_ERROR(QueuePresentInB(key.n_vars));
-    PL_RETURN_IF_ERROR(card_->Sync());
-  }
+  PL_ASSIGN_OR_RETURN(CudaLayout layout, LayOutProof(work.key, card_->arena_bytes(), cuda::Card::kDownloadBytes - 256));
+  queue_.SetLayout(std::move(layout));
+  PL_RETURN_IF_ERROR(UploadKey(work.key));
   resident_key_ = work.key_id;
+  const cuda::VramPlan& plan = queue_.layout().plan;
+  if (work.key_id != 0)
+    LogInfo("memory plan", {{"device", name_}, {"domain_log2", plan.shape.log2_domain}, {"plan_bytes", plan.peak_bytes}, {"arena_bytes", plan.capacity_bytes},
+                            {"prestaging", plan.prestage.text}, {"key", plan.streaming.text}});
   if (work.observer) work.observer("load_key", MonotonicNs() - start);
   return OkStatus();
 }
 
-Status CudaDevice::UploadWitness(const ProveWork& work) {
-  PL_RETURN_IF_ERROR(card_->Record(kUploadBegins, card_->copy()));
-  PL_RETURN_IF_ERROR(card_->Upload(At(layout_.witness), work.witness));
-  PL_RETURN_IF_ERROR(card_->Record(kWitnessUploaded, card_->copy()));
-  PL_RETURN_IF_ERROR(card_->Upload(At(layout_.a), work.rows_a));
-  PL_RETURN_IF_ERROR(card_->Upload(At(layout_.b), work.rows_b));
-  return card_->Record(kUploaded, card_->copy());
+// ---- the input ----
+
+Status CudaDevice::UploadInto(ByteSpan witness, ByteSpan rows_a, ByteSpan rows_b, const CudaPlace& witness_at, const CudaPlace& a, const CudaPlace& b, int input) {
+  PL_RETURN_IF_ERROR(card_->Record(kInputBegins + input, card_->copy()));
+  PL_RETURN_IF_ERROR(card_->Upload(queue_.At(witness_at), witness));
+  PL_RETURN_IF_ERROR(card_->Record(kWitnessThere + input, card_->copy()));
+  PL_RETURN_IF_ERROR(card_->Upload(queue_.At(a), rows_a));
+  PL_RETURN_IF_ERROR(card_->Upload(queue_.At(b), rows_b));
+  return card_->Record(kInputThere + input, card_->copy());
 }
 
-cuda::StreamHandle CudaDevice::LaneOf(int query) const { return card_->compute(layout_.side_by_side ? kLaneOf[query] : 0); }
-
-size_t CudaDevice::SumsAt(int query) const { return kSumsAt + (layout_.sums[query].offset - layout_.sums[0].offset); }
-
-Status CudaDevice::QueueSums(int query) {
-  cuda::StreamHandle stream = LaneOf(query);
-  const cuda::MsmPlan& plan = plans_[query];
-  uint8_t* sums = At(layout_.sums[query]);
-  PL_RETURN_IF_ERROR(card_->Record(kQueryBegins + query, stream));
-  if (plan.digits_apart) {
-    PL_RETURN_IF_ERROR(cuda::MsmQueueSums(plan, At(layout_.points[query]), At(layout_.digits[ListOf(query)]), At(layout_.work[query]), sums, stream));
-  } else {
-    const void* scalars = At(query == kQueryH ? layout_.a : layout_.witness);
-    PL_RETURN_IF_ERROR(cuda::MsmQueue(plan, At(layout_.points[query]), scalars, At(layout_.work[query]), sums, stream));
-  }
-  PL_RETURN_IF_ERROR(card_->Download(SumsAt(query), sums, plan.result_bytes, stream));
-  return card_->Record(kQueryEnds + query, stream);
-}
-
-// In an honest key B1 and B2 have the same points at infinity; nothing here depends on it.
-Status CudaDevice::QueuePresentInB(uint32_t n_vars) {
-  for (const Query q : {kQueryB1, kQueryB2})
-    PL_RETURN_IF_ERROR(cuda::MsmMarkPresent(layout_.plans[q].group, At(layout_.points[q]), n_vars, q == kQueryB2, At(layout_.present), card_->compute()));
+// The witness stays where it came to; the rows, which are used up, are copied.
+Status CudaDevice::TakeStaged() {
+  staged_ = 0;
+  ++inputs_staged_;
+  input_ ^= 1;
+  CudaLayout& at = layout();
+  std::swap(at.witness, at.next_witness);
+  cuda::StreamHandle stream = card_->compute();
+  PL_RETURN_IF_ERROR(card_->Order(stream, kInputThere + input_));
+  PL_RETURN_IF_ERROR(card_->Copy(queue_.At(at.a), queue_.At(at.next_a), at.a.bytes, stream));
+  PL_RETURN_IF_ERROR(card_->Copy(queue_.At(at.b), queue_.At(at.next_b), at.b.bytes, stream));
+  PL_RETURN_IF_ERROR(card_->Record(kRowsTaken, stream));
   return OkStatus();
 }
 
-int CudaDevice::FirstOf(int list) const { return list == kListB ? kQueryB2 : kQueryA; }
-
-Status CudaDevice::QueueClasses(int list, uint32_t n_vars) {
-  cuda::StreamHandle stream = LaneOf(FirstOf(list));
-  const size_t at = list * sizeof(cuda::MsmClasses);
-  uint8_t* classes = At(layout_.classes) + at;
-  PL_RETURN_IF_ERROR(card_->Order(stream, kWitnessUploaded));
-  PL_RETURN_IF_ERROR(cuda::MsmClassifyPresent(At(layout_.witness), list == kListB ? At(layout_.present) : nullptr, n_vars,
-                                              At(layout_.indices[list]), classes, stream));
-  PL_RETURN_IF_ERROR(card_->Download(kClassesAt + at, classes, sizeof(cuda::MsmClasses), stream));
-  return card_->Record(kClassified + list, stream);
+Status CudaDevice::BeginInput(const ProveWork& work) {
+  PL_RETURN_IF_ERROR(card_->Order(card_->copy(), kCleared));
+  PL_RETURN_IF_ERROR(card_->Order(card_->compute(), kCleared));
+  if (staged_ != 0 && staged_ == work.input_id) return TakeStaged();
+  staged_ = 0;
+  const ByteSpan witness = queue_.WitnessIsLate() ? ByteSpan() : work.witness;
+  return UploadInto(witness, work.rows_a, work.rows_b, layout().witness, layout().a, layout().b, input_);
 }
 
-Result<cuda::MsmClasses> CudaDevice::ReadClasses(int list, uint32_t n_vars) {
-  PL_RETURN_IF_ERROR(card_->Wait(kClassified + list));
-  cuda::MsmClasses classes;
-  std::memcpy(&classes, card_->downloaded(kClassesAt + list * sizeof classes, sizeof classes).data(), sizeof classes);
-  if (uint64_t{classes.wide} + classes.ones <= n_vars) return classes;
-  return Status(ErrorCode::kDeviceFault, StrCat(classes.wide, " wide values and ", classes.ones, " ones among ", n_vars));
+Status CudaDevice::StageNext(const ProveWork& work) {
+  if (staged_ != 0 || work.next == nullptr || !layout().prestages() || work.key_id == 0) return OkStatus();
+  const std::optional<NextInput> next = (*work.next)();
+  if (!next || next->input_id == 0 || next->key_id != work.key_id || !CheckVectors(work.key, next->witness, next->rows_a, next->rows_b).ok()) return OkStatus();
+  PL_RETURN_IF_ERROR(card_->Order(card_->copy(), kRowsTaken));
+  PL_RETURN_IF_ERROR(UploadInto(next->witness, next->rows_a, next->rows_b, layout().next_witness, layout().next_a, layout().next_b, input_ ^ 1));
+  staged_ = next->input_id;
+  return OkStatus();
 }
 
-Status CudaDevice::QueueDigits(int list, uint32_t n_vars) {
-  cuda::StreamHandle stream = LaneOf(FirstOf(list));
-  PL_RETURN_IF_ERROR(cuda::MsmQueueDigits(plans_[FirstOf(list)], At(layout_.witness), At(layout_.indices[list]), n_vars,
-                                          At(layout_.digits[list]), stream));
-  return card_->Record(kDigitsReady + list, stream);
-}
+// ---- the end of a proof ----
 
-// What the witness is made of decides the plans: the host waits for that, while H is queued already.
-Status CudaDevice::PlanAndQueueDigits(uint32_t n_vars) {
-  PL_ASSIGN_OR_RETURN(const cuda::MsmClasses all, ReadClasses(kListAll, n_vars));
-  PL_ASSIGN_OR_RETURN(const cuda::MsmClasses in_b, ReadClasses(kListB, n_vars));
-  plans_ = PlanWitness(layout_, {all, in_b});
-  PL_RETURN_IF_ERROR(QueueDigits(kListB, n_vars));
-  return QueueDigits(kListAll, n_vars);
-}
-
-Status CudaDevice::QueueTransforms(const ProvingKeyView& key) {
-  cuda::StreamHandle stream = LaneOf(kQueryH);
-  PL_RETURN_IF_ERROR(card_->Order(stream, kUploaded));  // the witness is there too by then
-  PL_RETURN_IF_ERROR(card_->Record(kTransformBegins, stream));
-  PL_RETURN_IF_ERROR(CodeOf(key.curve).scalars_of_h(At(layout_.a), At(layout_.b), At(layout_.work[kQueryH]), At(layout_.roots),
-                                                     static_cast<int>(key.log2_domain), stream));
-  return card_->Record(kTransformed, stream);
-}
-
-Status CudaDevice::QueueProof(const ProveWork& work) {
-  const uint32_t n_vars = work.key.n_vars;
-  if (layout_.side_by_side)
-    for (const List list : {kListB, kListAll}) PL_RETURN_IF_ERROR(QueueClasses(list, n_vars));
-  PL_RETURN_IF_ERROR(QueueTransforms(work.key));
-  PL_RETURN_IF_ERROR(QueueSums(kQueryH));
-  if (layout_.side_by_side) PL_RETURN_IF_ERROR(PlanAndQueueDigits(n_vars));
-  for (const Query q : kQueueOrder) {
-    if (layout_.side_by_side) PL_RETURN_IF_ERROR(card_->Order(LaneOf(q), kDigitsReady + ListOf(q)));
-    PL_RETURN_IF_ERROR(QueueSums(q));
+Status CudaDevice::WaitFor(const ProveWork& work, int event) {
+  while (staged_ == 0 && work.next != nullptr && layout().prestages()) {
+    PL_ASSIGN_OR_RETURN(const bool reached, card_->Reached(event));
+    if (reached) return OkStatus();
+    PL_RETURN_IF_ERROR(StageNext(work));
+    if (staged_ == 0) std::this_thread::sleep_for(kAskAgain);
   }
-  // From the witness to the end of the arena's used part: all that was made of a witness.
-  cuda::StreamHandle stream = card_->compute();
-  for (int q = 0; q < kQueryCount; ++q) PL_RETURN_IF_ERROR(card_->Order(stream, kQueryEnds + q));
-  PL_RETURN_IF_ERROR(card_->Clear(At(layout_.witness), layout_.total_bytes - layout_.witness.offset, stream));
-  return card_->Record(kCleared, stream);
+  return card_->Wait(event);
 }
 
 Result<Proof> CudaDevice::Finish(const ProveWork& work) {
+  PL_RETURN_IF_ERROR(StageNext(work));
   const auto report = [&](std::string_view stage, int first, int last) -> Status {
-    PL_RETURN_IF_ERROR(card_->Wait(last));
+    PL_RETURN_IF_ERROR(WaitFor(work, last));
     PL_ASSIGN_OR_RETURN(uint64_t nanoseconds, card_->NanosecondsBetween(first, last));
     if (work.observer) work.observer(stage, nanoseconds);
     return OkStatus();
   };
-  PL_RETURN_IF_ERROR(report("upload", kUploadBegins, kUploaded));
+  PL_RETURN_IF_ERROR(report("upload", kInputBegins + input_, kInputThere + input_));
   PL_RETURN_IF_ERROR(report("ntt", kTransformBegins, kTransformed));
   std::array<std::vector<uint8_t>, kQueryCount> points;
   for (int q : {kQueryH, kQueryA, kQueryB1, kQueryC, kQueryB2}) {
     PL_RETURN_IF_ERROR(report(kStageOf[q], kQueryBegins + q, kQueryEnds + q));
-    points[q] = cuda::MsmFinish(plans_[q], card_->downloaded(SumsAt(q), plans_[q].result_bytes));
+    points[static_cast<size_t>(q)] = queue_.Sum(q);
   }
+  PL_RETURN_IF_ERROR(report("device", kWorkBegins, kWorkEnds));
   const uint64_t start = MonotonicNs();
   const QuerySums sums{.h = points[kQueryH], .a = points[kQueryA], .b1 = points[kQueryB1], .b2 = points[kQueryB2], .c = points[kQueryC]};
   Result<Proof> proof = GetBackend(work.key.curve).Assemble(work.key, sums, work.blinding);
   if (work.observer) work.observer("assemble", MonotonicNs() - start);
-  PL_RETURN_IF_ERROR(report("device", kUploadBegins, kCleared));
   return proof;
 }
 
 Status CudaDevice::WarmUp() {
-  for (CurveId curve : {CurveId::kBn254, CurveId::kBls12381}) PL_RETURN_IF_ERROR(WarmUpCurve(curve));
-  return OkStatus();
-}
-
-// Points at infinity times zeros, on a domain of more than one tile and, for G1 and G2, lists of more than one chunk and sort tile.
-Status CudaDevice::WarmUpCurve(CurveId curve) {
-  ProvingKeyView shape;
-  shape.curve = curve;
-  shape.log2_domain = 14;
-  shape.n_vars = uint32_t{1} << 16;
-  PL_ASSIGN_OR_RETURN(layout_, LayOutProof(shape, card_->arena_bytes()));
-  plans_ = layout_.plans;
-  PL_RETURN_IF_ERROR(card_->Clear(card_->arena(), layout_.total_bytes, card_->compute()));
-  PL_RETURN_IF_ERROR(CodeOf(curve).build_roots(At(layout_.roots), static_cast<int>(shape.log2_domain), card_->compute()));
-  for (int log2_n : {1, 14})
-    PL_RETURN_IF_ERROR(CodeOf(curve).scalars_of_h(At(layout_.a), At(layout_.b), At(layout_.work[kQueryH]), At(layout_.roots), log2_n, card_->compute()));
-  PL_RETURN_IF_ERROR(card_->Sync());
-  PL_RETURN_IF_ERROR(QueueSums(kQueryH));
-  if (layout_.side_by_side) {
-    PL_RETURN_IF_ERROR(QueuePresentInB(shape.n_vars));
-    PL_RETURN_IF_ERROR(card_->Sync());
-    const cuda::MsmClasses half{shape.n_vars / 2, shape.n_vars / 2};
-    plans_ = PlanWitness(layout_, {half, half});
-    for (const List list : {kListB, kListAll}) {
-      PL_RETURN_IF_ERROR(QueueClasses(list, shape.n_vars));
-      // The list of indices is all zeros: the same scalar over and over.
-      PL_RETURN_IF_ERROR(QueueDigits(list, shape.n_vars));
-    }
-    PL_RETURN_IF_ERROR(card_->Sync());
+  for (CurveId curve : {CurveId::kBn254, CurveId::kBls12381}) {
+    // A domain of more than one tile and, for G1 and G2, lists of more than one chunk and sort tile.
+    ProvingKeyView shape;
+    shape.curve = curve;
+    shape.log2_domain = 14;
+    shape.n_vars = uint32_t{1} << 16;
+    PL_ASSIGN_OR_RETURN(CudaLayout layout, LayOutProof(shape, card_->arena_bytes(), cuda::Card::kDownloadBytes - 256));
+    queue_.SetLayout(std::move(layout));
+    PL_RETURN_IF_ERROR(queue_.WarmUp());
   }
-  for (const Query q : kQueueOrder) PL_RETURN_IF_ERROR(QueueSums(q));
-  return card_->Sync();
+  return OkStatus();
 }
 
 }  // namespace

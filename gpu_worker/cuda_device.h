@@ -1,11 +1,12 @@
 // The owner of a CUDA card: proves there by the plain path of snarkjs's keys, the twin of core/groth16/prove_cpu.cc.
 //
-// A key's sections and the roots of unity stay on the card while proofs follow for the same key (ProveWork::key_id). Witness and rows go up on
-// the copy stream; all else is queued at once, each query on a lane of its own where the layout has room for that, so that their stages overlap
-// and their times add up to more than the whole. The host finishes a query's sums while the card computes others. What was made of a witness
-// is cleared behind each proof.
+// Memory: one arena, laid out for each key by cuda/plan, whose table is what happens: cuda_layout.h maps its rows, cuda_queue.h queues a proof
+// in its order. A key's sections and the roots of unity stay on the card while proofs follow for the same key (ProveWork::key_id); sections for
+// which there is no room are streamed; a key for which there is none at all is refused with numbers.
 //
-// Memory: one arena, laid out anew for each key (CudaLayout); a key that does not fit is refused with numbers.
+// A stream of proofs: while one is computed, the next one's input is asked for (ProveWork::next) and copied to where the plan has room for
+// it. The host finishes a query's sums while the card computes others. What was made of a witness is cleared on the card behind the last
+// proof of such a stream, by the next proof's data and then by zeros.
 #pragma once
 
 #include <memory>

@@ -1,52 +1,54 @@
-// Where everything of one key and one proof lies in a card's arena. Host arithmetic only.
-//
-// Resident while the key is: its five queries and the roots of unity. Of a proof: the witness, the vectors a, b and c, and the workspaces of
-// the queries. C stands behind as many points at infinity as there are public values, so that the four queries of the witness have the
-// same scalars.
-//
-// Where there is room the queries run side by side, each in a workspace of its own: a single query below 2^22 points leaves most of a card
-// idle. Those of the witness then read sorted lists of digits that leave zeros out: A and C one, B1 and B2 another, which leaves out the
-// variables that are not in B too. Otherwise all share one workspace, one after the other.
+// The rows of a memory plan (cuda/plan) as an owner's device uses them: by query and list instead of by name. Nothing is placed here; what the
+// device touches is what `proofline circuit show NAME --plan` prints. Host code, no CUDA.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <string>
 
 #include "core/base/status.h"
 #include "core/groth16/types.h"
-#include "cuda/msm/msm.h"
+#include "cuda/plan/plan.h"
 
 namespace proofline::gpu_worker {
 
 enum Query { kQueryH, kQueryA, kQueryB1, kQueryB2, kQueryC, kQueryCount };
 
-// The lists of digits, and whose they are.
+// The lists of a witness's classes, and whose they are.
 enum List { kListAll, kListB, kListCount };
+static_assert(kListCount == cuda::kPlanLists);
 constexpr int ListOf(int query) { return query == kQueryB1 || query == kQueryB2 ? kListB : kListAll; }
+// The query that comes first of those with a list: its lane makes the list.
+constexpr int FirstOf(int list) { return list == kListB ? kQueryB2 : kQueryA; }
 
 struct CudaPlace {
   uint64_t offset = 0, bytes = 0;
 };
 
 struct CudaLayout {
-  // For a witness without zeros and ones; PlanWitness makes the plans for one that has been looked at.
-  std::array<cuda::MsmPlan, kQueryCount> plans;
-  std::array<CudaPlace, kQueryCount> points, sums;
-  std::array<CudaPlace, kQueryCount> work;  // H's holds the vector c first
-  CudaPlace roots, witness, a, b;
-  bool side_by_side = false;
-  // Only side by side. `classes` has one cuda::MsmClasses a list; `present` is resident.
+  cuda::VramPlan plan;
+  // Places of rows that the plan does not have are empty.
+  std::array<CudaPlace, kQueryCount> points, work, sums;
+  CudaPlace roots, witness, next_witness, a, b, c, next_a, next_b, chunks;
   std::array<CudaPlace, kListCount> indices, digits;
   CudaPlace classes, present;
-  uint64_t public_points = 0;          // at infinity, before C's
-  uint64_t resident_bytes = 0, total_bytes = 0;
+  // Of a witness for which the lists have just enough room; PlanWitness makes those of one that has been looked at. H's is not used.
+  std::array<cuda::MsmPlan, kQueryCount> listed;
+  uint64_t public_points = 0;  // at infinity, before C's
+  uint64_t resident_end = 0;   // all rows that do not outlast a proof lie behind it
+
+  bool lanes() const { return plan.witness_mode == cuda::WitnessMode::kLanes; }
+  bool lists() const { return plan.witness_mode != cuda::WitnessMode::kWhole; }
+  bool prestages() const { return plan.prestage.planned; }
 };
 
-// The plan of H as it is, the others for a witness of these classes: never more than the layout has room for. Side by side only.
-std::array<cuda::MsmPlan, kQueryCount> PlanWitness(const CudaLayout& layout, const std::array<cuda::MsmClasses, kListCount>& classes);
+// The plan's shape of a key as it is in a .zkey, with rows and a dense witness from the slot.
+cuda::CircuitShape ShapeOf(const ProvingKeyView& key);
 
-// kUnsupported for a domain that the transform cannot do; kResource, with numbers, when it does not fit.
-Result<CudaLayout> LayOutProof(const ProvingKeyView& key, uint64_t arena_bytes);
+// The owner's plan for a key in an arena (OwnerBudgetInArena), checked, and its rows. As PlanVram; kResource too where the sums of very many
+// pieces are more than `download_bytes`.
+Result<CudaLayout> LayOutProof(const ProvingKeyView& key, uint64_t arena_bytes, uint64_t download_bytes = UINT64_MAX);
+
+// The plans of the witness's queries for one of these classes. False where the lists have no room for it. Precondition: layout.lists().
+bool PlanWitness(const CudaLayout& layout, const std::array<cuda::MsmClasses, kListCount>& classes, std::array<cuda::MsmPlan, kQueryCount>& plans);
 
 }  // namespace proofline::gpu_worker

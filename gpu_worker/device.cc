@@ -18,14 +18,14 @@ class CpuDevice : public Device {
 };
 }  // namespace
 
-Result<std::unique_ptr<Device>> OpenDevice(const std::string& name) {
+Result<std::unique_ptr<Device>> OpenDevice(const std::string& name, uint64_t arena_bytes) {
   if (name == "cpu") return std::unique_ptr<Device>(std::make_unique<CpuDevice>());
   constexpr std::string_view kCuda = "cuda:";
   if (name.starts_with(kCuda)) {
     int ordinal = 0;
     const char* end = name.data() + name.size();
     const auto [stop, error] = std::from_chars(name.data() + kCuda.size(), end, ordinal);
-    if (error == std::errc() && stop == end && ordinal >= 0) return OpenCudaDevice({.ordinal = ordinal});
+    if (error == std::errc() && stop == end && ordinal >= 0) return OpenCudaDevice({.ordinal = ordinal, .arena_bytes = arena_bytes});
   }
   return Status(ErrorCode::kUsage, StrCat("device \"", name, "\" is none"), "", "cpu, or cuda:0, cuda:1, ...");
 }

@@ -58,6 +58,9 @@ void EmitStages(const wire::GpuLease& lease, const std::vector<wire::StageTime>&
   }
 }
 
+// Of what lies in a slot in one epoch; never 0.
+uint64_t InputId(const wire::GpuLease& lease) { return uint64_t{lease.epoch()} << 32 | (uint64_t{lease.slot()} + 1); }
+
 }  // namespace
 
 std::optional<wire::SlotEpoch> GpuRunner::KeyOf(const wire::Frame& order) {
@@ -98,6 +101,7 @@ std::optional<wire::Frame> GpuRunner::RunLease(const wire::GpuLease& lease, cons
                               : Status(ErrorCode::kCrashed, header.status().error().fact);
   EmitStages(lease, stages, status);
   if (!status.ok()) {
+    device_.Forget();
     table_.WriteError(lease.slot(), status);
     if (!table_.TryTransition(lease.slot(), mine, {SlotState::kFailed, 0, lease.epoch()})) return std::nullopt;
     auto failed = About<wire::Failed>(lease, stages);
@@ -129,7 +133,8 @@ Status GpuRunner::ProveInto(const wire::GpuLease& lease, const shm::SlotSnapshot
   const wire::Circuit& circuit = lease.circuit();
   PL_ASSIGN_OR_RETURN(std::shared_ptr<CachedKey> key,
                       keys_.Get({circuit.id(), circuit.key_path(), circuit.key_bytes(), circuit.key_mtime_ns()}));
-  PL_RETURN_IF_ERROR(CheckSections(lease, header, key->zkey.view));
+  const bool checked = checked_ok_ && checked_ == InputId(lease);
+  if (!checked) PL_RETURN_IF_ERROR(CheckSections(lease, header, key->zkey.view));
   uint8_t* slot = slots_[lease.slot()].data();
   auto section = [&](SectionKind kind) -> ByteSpan { return shm::SectionBytes(slot, *header.Find(kind)); };
   wire::StageTime load;
@@ -143,6 +148,8 @@ Status GpuRunner::ProveInto(const wire::GpuLease& lease, const shm::SlotSnapshot
                                    .witness = section(SectionKind::kWitness),
                                    .rows_a = section(SectionKind::kRowsA),
                                    .rows_b = section(SectionKind::kRowsB),
+                                   .input_id = InputId(lease),
+                                   .next = [&] { return NextFor(lease, *key); },
                                    .cancelled = [&] { return cancel.load(); },
                                    .device_fault = [&](const std::string& text) { ReportDeviceFault(lease, text); }});
   auto proved = pipeline.Run();
@@ -152,6 +159,26 @@ Status GpuRunner::ProveInto(const wire::GpuLease& lease, const shm::SlotSnapshot
   EncodeResult(*proved, shm::SectionBytes(slot, entry));
   shm::SealSection(slot, entry);
   return table_.WriteResult(lease.slot(), entry);
+}
+
+std::optional<NextInput> GpuRunner::NextFor(const wire::GpuLease& lease, const CachedKey& key) {
+  if (!peek_) return std::nullopt;
+  const std::optional<wire::Frame> order = peek_();
+  if (!order) return std::nullopt;
+  const auto next = wire::Unpack<wire::GpuLease>(*order);
+  if (!next.ok() || next->slot() >= table_.layout().slot_count || next->circuit().id() != lease.circuit().id() ||
+      next->circuit().key_path() != lease.circuit().key_path() || next->circuit().key_mtime_ns() != lease.circuit().key_mtime_ns())
+    return std::nullopt;
+  const auto header = table_.Snapshot(next->slot(), {SlotState::kLease, instance_, next->epoch()});
+  if (!header.ok() || header->assignment.job != next->job() || header->assignment.partition != next->partition()) return std::nullopt;
+  if (checked_ != InputId(*next)) {
+    checked_ = InputId(*next);
+    checked_ok_ = CheckSections(*next, *header, key.zkey.view).ok();
+  }
+  if (!checked_ok_) return std::nullopt;  // its own turn says why
+  uint8_t* slot = slots_[next->slot()].data();
+  const auto section = [&](SectionKind kind) -> ByteSpan { return shm::SectionBytes(slot, *header->Find(kind)); };
+  return NextInput{key.id, InputId(*next), section(SectionKind::kWitness), section(SectionKind::kRowsA), section(SectionKind::kRowsB)};
 }
 
 void GpuRunner::ReportDeviceFault(const wire::GpuLease& lease, const std::string& text) const {

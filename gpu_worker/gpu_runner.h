@@ -34,12 +34,15 @@ class GpuRunner : public wire::OrderRunner {
   std::vector<wire::OwnedSlot> Owned() override;
   std::optional<wire::Frame> OrderFor(const wire::OwnedSlot& slot) override;
   std::optional<wire::Frame> Run(const wire::Frame& order, const wire::CancelFlag& cancel) override;
+  void SetPeek(Peek peek) override { peek_ = std::move(peek); }
 
  private:
   std::optional<wire::Frame> RunLease(const wire::GpuLease& lease, const wire::CancelFlag& cancel);
   Status ProveInto(const wire::GpuLease& lease, const shm::SlotSnapshot& header, const wire::CancelFlag& cancel,
                    std::vector<wire::StageTime>* stages);
   Status CheckSections(const wire::GpuLease& lease, const shm::SlotSnapshot& header, const ProvingKeyView& view) const;
+  // The input of the lease that waits behind this one, once its checksums are right, if it is for the same circuit.
+  std::optional<NextInput> NextFor(const wire::GpuLease& lease, const CachedKey& key);
   void ReportDeviceFault(const wire::GpuLease& lease, const std::string& text) const;
 
   shm::SlotTable& table_;
@@ -49,6 +52,9 @@ class GpuRunner : public wire::OrderRunner {
   tbb::task_arena& arena_;
   KeyCache keys_;
   std::function<void()> device_lost_;
+  Peek peek_;
+  uint64_t checked_ = 0;  // the input whose checksums NextFor found right, or looked at in vain
+  bool checked_ok_ = false;
 };
 
 }  // namespace proofline::gpu_worker

@@ -59,7 +59,8 @@ Result<Proof> ProvePipeline::ProveOnce(const Blinding& blinding) {
     AddStage(stage, end - std::min(end, nanoseconds), nanoseconds);
     DropKeyPages(stage);
   };
-  auto proof = device_.Prove({input_.key.zkey.view, input_.key.id, input_.witness, input_.rows_a, input_.rows_b, blinding, observer});
+  auto proof = device_.Prove({input_.key.zkey.view, input_.key.id, input_.witness, input_.rows_a, input_.rows_b, blinding, observer, input_.input_id,
+                              input_.next ? &input_.next : nullptr});
   if (!proof.ok()) AddStage("prove", now, MonotonicNs() - now);
   return proof;
 }

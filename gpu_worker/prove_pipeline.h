@@ -23,6 +23,8 @@ struct ProveInput {
   CachedKey& key;
   std::string key_name;  // for messages
   ByteSpan witness, rows_a, rows_b;
+  uint64_t input_id = 0;  // as in ProveWork
+  AskNext next{};         // empty: there is none to ask for
   std::function<bool()> cancelled;                       // asked between stages of ours
   std::function<void(const std::string&)> device_fault;  // told of each wrong answer of the device
 };

@@ -29,6 +29,7 @@ WorkerLoop::WorkerLoop(WorkerLink& link, OrderRunner& runner, int stop_fd, std::
       stop_fd_(stop_fd),
       on_turn_(std::move(on_turn)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  runner_.SetPeek([this] { return PeekNext(); });
   thread_ = std::thread([this] { JobThread(); });
 }
 
@@ -125,6 +126,14 @@ Status WorkerLoop::Run() {
     }
     if (draining_ && Idle() && runner_.Owned().empty()) return OkStatus();
   }
+}
+
+std::optional<Frame> WorkerLoop::PeekNext() {
+  std::lock_guard lock(mutex_);
+  if (stopping_ || queue_.empty()) return std::nullopt;
+  const std::shared_ptr<Job>& job = known_[queue_.front()];
+  if (job->cancel) return std::nullopt;
+  return job->order;
 }
 
 void WorkerLoop::JobThread() {

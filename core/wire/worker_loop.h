@@ -44,6 +44,9 @@ class OrderRunner {
   // Runs an order to its end, looking at the slot's word first and at `cancel` between stages. The message to send
   // afterwards, if any (its term is filled in). Job thread.
   virtual std::optional<Frame> Run(const Frame& order, const CancelFlag& cancel) = 0;
+  // Once, before the first Run: `peek` is the order that will run next, if there is one already and nobody has cancelled it. Job thread, in Run.
+  using Peek = std::function<std::optional<Frame>()>;
+  virtual void SetPeek(Peek) {}
 };
 
 class WorkerLoop {
@@ -68,6 +71,7 @@ class WorkerLoop {
   WorkerReport Report();
   void SendFinished();
   void JobThread();
+  std::optional<Frame> PeekNext();
   void StopJobs();
   bool Idle();
 

@@ -83,6 +83,8 @@ Status Card::MakeArena(const CardOptions& options) {
                   StrCat(arena_bytes_, " bytes were asked for, ", free_bytes, " of ", total_bytes, " are free"), "",
                   "end what else uses the card");
   PL_CUDA_RETURN_IF_ERROR(cudaMalloc(reinterpret_cast<void**>(&arena_), arena_bytes_));
+  PL_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_bytes, &total_bytes));
+  bytes_in_use_ = total_bytes - free_bytes;
   return OkStatus();
 }
 
@@ -119,6 +121,7 @@ bool Card::IsPinned(ByteSpan memory) const {
 
 Status Card::Upload(void* to, ByteSpan from) {
   if (from.empty()) return OkStatus();
+  bytes_up_ += from.size();
   if (!IsPinned(from)) return Stage(to, from);
   PL_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(to, from.data(), from.size(), cudaMemcpyHostToDevice, copy_));
   return OkStatus();
@@ -142,6 +145,7 @@ Status Card::Stage(void* to, ByteSpan from) {
 Status Card::Download(size_t at, const void* from, size_t bytes, StreamHandle stream) {
   if (bytes > kDownloadBytes || at > kDownloadBytes - bytes)
     return Status(ErrorCode::kInternal, StrCat("download of ", bytes, " bytes to ", at, " of ", kDownloadBytes));
+  bytes_down_ += bytes;
   PL_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(download_ + at, from, bytes, cudaMemcpyDeviceToHost, stream));
   return OkStatus();
 }
@@ -156,6 +160,14 @@ Status Card::Wait(int event) {
   return OkStatus();
 }
 
+Result<bool> Card::Reached(int event) {
+  PL_RETURN_IF_ERROR(CallLedger::Process().Count("cudaEventQuery", __FILE__, __LINE__));
+  const cudaError_t found = cudaEventQuery(events_[event]);
+  if (found == cudaErrorNotReady) return false;
+  PL_RETURN_IF_ERROR(CudaStatus(found, "cudaEventQuery", __FILE__, __LINE__));
+  return true;
+}
+
 Status Card::Order(StreamHandle stream, int event) {
   PL_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, events_[event], 0));
   return OkStatus();
@@ -165,6 +177,12 @@ Result<uint64_t> Card::NanosecondsBetween(int first, int last) const {
   float ms = 0;
   PL_CUDA_RETURN_IF_ERROR(cudaEventElapsedTime(&ms, events_[first], events_[last]));
   return static_cast<uint64_t>(static_cast<double>(ms) * 1e6);
+}
+
+Status Card::Copy(void* to, const void* from, size_t bytes, StreamHandle stream) {
+  if (bytes == 0) return OkStatus();
+  PL_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream));
+  return OkStatus();
 }
 
 Status Card::Clear(void* at, size_t bytes, StreamHandle stream) {

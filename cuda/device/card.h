@@ -56,22 +56,31 @@ class Card {
   Status Upload(void* to, ByteSpan from);
   // Queues a copy on `stream` into pinned memory of the card's own, kDownloadBytes in all.
   Status Download(size_t at, const void* from, size_t bytes, StreamHandle stream);
-  static constexpr size_t kDownloadBytes = size_t{1} << 20;
+  static constexpr size_t kDownloadBytes = size_t{16} << 20;
   ByteSpan downloaded(size_t at, size_t bytes) const { return {download_ + at, bytes}; }
 
   // Events, numbered. Wait blocks this thread; Order makes `stream` wait.
-  static constexpr int kEventCount = 24;
+  static constexpr int kEventCount = 32;
   Status Record(int event, StreamHandle stream);
   Status Wait(int event);
+  Result<bool> Reached(int event);  // without waiting
   Status Order(StreamHandle stream, int event);
   Result<uint64_t> NanosecondsBetween(int first, int last) const;
 
+  // Within the arena, in the order of `stream`.
+  Status Copy(void* to, const void* from, size_t bytes, StreamHandle stream);
   // Zeroes device memory, in the order of `stream`.
   Status Clear(void* at, size_t bytes, StreamHandle stream);
   // Until no stream has anything left to do.
   Status Sync();
   // Wipes the staging ring; no upload may be under way.
   void WipeStaging();
+
+  // Over the bus since Open.
+  uint64_t bytes_up() const { return bytes_up_; }
+  uint64_t bytes_down() const { return bytes_down_; }
+  // Of the card, as the driver counts it when the arena is there: the arena, the context, and whatever others have.
+  uint64_t bytes_in_use() const { return bytes_in_use_; }
 
  private:
   Card() = default;
@@ -99,6 +108,7 @@ class Card {
   int next_chunk_ = 0;
   uint8_t* download_ = nullptr;
   std::vector<ByteSpan> pinned_;
+  uint64_t bytes_up_ = 0, bytes_down_ = 0, bytes_in_use_ = 0;
 };
 
 }  // namespace proofline::cuda

@@ -12,6 +12,8 @@ namespace proofline::cuda {
 namespace {
 
 constexpr int kMaxLevels = 9;
+// Smaller ones go level by level.
+constexpr int kLog2Smallest = 12;
 
 // Levels of each pass, widest first, as even as can be. From 2^12 on every pass has 6 to 9 levels, so a column pass always finds at
 // least a tile's columns side by side.
@@ -103,7 +105,7 @@ Status NttInverseToBitReversed(void* data, const void* table, int log2_n, Stream
   PL_RETURN_IF_ERROR(CheckSize<M>(log2_n));
   auto* x = static_cast<Field<M>*>(data);
   const auto* roots = static_cast<const Field<M>*>(table);
-  if (log2_n < kLog2NttTile) return SmallLevels<true>(x, roots, log2_n, stream);
+  if (log2_n < kLog2Smallest) return SmallLevels<true>(x, roots, log2_n, stream);
   const std::vector<int> levels = PassLevels(log2_n);
   PL_RETURN_IF_ERROR(OuterPasses<true>(x, roots, log2_n, levels, stream));
   return LaunchBlocks<NttMiddle::kDown>(x, roots, log2_n, levels.back(), stream);
@@ -114,7 +116,7 @@ Status NttForwardFromBitReversed(void* data, const void* table, int log2_n, Stre
   PL_RETURN_IF_ERROR(CheckSize<M>(log2_n));
   auto* x = static_cast<Field<M>*>(data);
   const auto* roots = static_cast<const Field<M>*>(table);
-  if (log2_n < kLog2NttTile) return SmallLevels<false>(x, roots, log2_n, stream);
+  if (log2_n < kLog2Smallest) return SmallLevels<false>(x, roots, log2_n, stream);
   const std::vector<int> levels = PassLevels(log2_n);
   PL_RETURN_IF_ERROR(LaunchBlocks<NttMiddle::kUp>(x, roots, log2_n, levels.back(), stream));
   return OuterPasses<false>(x, roots, log2_n, levels, stream);
@@ -125,7 +127,7 @@ Status NttExtendToOddCoset(void* data, const void* table, int log2_n, StreamHand
   PL_RETURN_IF_ERROR(CheckSize<M>(log2_n));
   auto* x = static_cast<Field<M>*>(data);
   const auto* roots = static_cast<const Field<M>*>(table);
-  if (log2_n < kLog2NttTile) {
+  if (log2_n < kLog2Smallest) {
     PL_RETURN_IF_ERROR(SmallLevels<true>(x, roots, log2_n, stream));
     const unsigned n = 1u << log2_n;
     NttShiftKernel<<<(n + 255) / 256, 256, 0, stream>>>(x, roots, InverseOfSize<M>(log2_n), n);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cuda/msm/msm_present.h"
 #include "cuda/ntt/ntt.h"
 #include "cuda/plan/pack.h"
 
@@ -17,7 +18,6 @@ MsmGroup G2Of(const CircuitShape& shape) { return IsBn(shape) ? MsmGroup::kBn254
 uint64_t Domain(const CircuitShape& shape) { return uint64_t{1} << shape.log2_domain; }
 bool SparseB(const CircuitShape& shape) { return shape.b_points != 0 && shape.b_points < shape.n_vars; }
 uint32_t BPoints(const CircuitShape& shape) { return SparseB(shape) ? shape.b_points : shape.n_vars; }
-uint32_t CPoints(const CircuitShape& shape) { return shape.prepared ? shape.n_vars : shape.n_vars - shape.n_public - 1; }
 
 // 4 bytes of column and 2 of coefficient id each; a row's length in one byte and 4 bytes of offset every 256 rows, for A and for B.
 uint64_t MatrixBytes(const CircuitShape& shape) {
@@ -34,7 +34,7 @@ std::vector<Query> QueriesOf(const CircuitShape& shape) {
           {buffer::kKeyA, G1Of(shape), shape.n_vars},
           {buffer::kKeyB1, G1Of(shape), BPoints(shape)},
           {buffer::kKeyB2, G2Of(shape), BPoints(shape)},
-          {buffer::kKeyC, G1Of(shape), CPoints(shape)}};
+          {buffer::kKeyC, G1Of(shape), shape.n_vars}};
 }
 
 class Table {
@@ -64,9 +64,24 @@ uint32_t PiecePoints(const Mode& mode, const Query& query, bool streamed, const 
   return std::min(query.count, query.group == G1Of(shape) ? chunk : chunk / 2);
 }
 
-// The runs, the largest workspace, the sums of all pieces. False for pieces of 2^32 digits or more.
+uint64_t AlignUp(uint64_t bytes) { return (bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment; }
+
+// For lists of as many values as there is room for, and ones for the rest.
+MsmPlan ListedMsm(const VramPlan& plan, MsmGroup group) { return PlanMsmOfClasses(group, {plan.list_room, plan.shape.n_vars - plan.list_room}); }
+
+// Windows of lists: as many digits as 32 bits can number, or the lists cannot be.
+bool ListsFit(const VramPlan& plan) {
+  if (plan.witness_mode == WitnessMode::kWhole) return true;
+  const MsmPlan listed = ListedMsm(plan, G1Of(plan.shape));
+  return uint64_t{listed.n} * listed.windows.size() + listed.ones <= UINT32_MAX;
+}
+
+// The runs, the largest workspace of those without one of their own, the sums of all pieces. False for pieces of 2^32 digits or more.
 bool AddMsms(VramPlan& plan, const Mode& mode, const std::vector<KeySection>& sections, uint64_t* work_bytes, uint64_t* sums_bytes) {
+  const bool lanes = plan.witness_mode == WitnessMode::kLanes;
+  if (!ListsFit(plan)) return false;
   for (const Query& query : QueriesOf(plan.shape)) {
+    const bool is_h = query.name == buffer::kKeyH;
     MsmRun run{.points = std::string(query.name), .group = query.group, .point_count = query.count};
     run.streamed = IsStreamed(sections, mode, query.name);
     run.windows_at_once = mode.windows_at_once;
@@ -78,10 +93,15 @@ bool AddMsms(VramPlan& plan, const Mode& mode, const std::vector<KeySection>& se
       if (run.piece_count == 0) break;
       const MsmPlan msm = PieceOf(run, piece);
       if (uint64_t{msm.n} * msm.windows_at_once > UINT32_MAX) return false;
-      *work_bytes = std::max<uint64_t>(*work_bytes, msm.workspace_bytes);
-      run.sums_stride = std::max<uint64_t>(run.sums_stride, (msm.result_bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment);
+      if (is_h || !lanes) *work_bytes = std::max<uint64_t>(*work_bytes, msm.workspace_bytes);
+      run.sums_stride = std::max(run.sums_stride, AlignUp(msm.result_bytes));
     }
-    *sums_bytes += run.sums_stride * run.piece_count;
+    uint64_t run_bytes = run.sums_stride * run.piece_count;
+    if (!is_h && plan.witness_mode != WitnessMode::kWhole) {
+      if (!lanes) *work_bytes = std::max<uint64_t>(*work_bytes, ListedMsm(plan, query.group).workspace_bytes);
+      run_bytes = std::max(run_bytes, AlignUp(kMsmMostWindows * MsmSumBytes(query.group)));
+    }
+    *sums_bytes += run_bytes;
     plan.msms.push_back(std::move(run));
   }
   return true;
@@ -93,7 +113,22 @@ uint64_t ChunkBytes(const VramPlan& plan) {
     if (run.streamed) half = std::max<uint64_t>(half, uint64_t{run.piece_points} * MsmPointBytes(run.group));
   // Halves of equal, aligned size; C comes back through them too, in pieces of any size.
   if (plan.spill_c) half = std::max<uint64_t>(half, std::min<uint64_t>(Domain(plan.shape) * kFrBytes, uint64_t{64} << 20));
-  return 2 * ((half + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment);
+  return 2 * AlignUp(half);
+}
+
+// Lists, digits and, in lanes, workspaces: of the witness, so from its upload on; in kListed digits and workspace wait for H.
+void AddLists(Table& table, const VramPlan& plan) {
+  if (plan.witness_mode == WitnessMode::kWhole) return;
+  const auto always = [&](std::string_view name, uint64_t bytes) { table.Add(name, bytes, PlanPhase::kUpload, PlanPhase::kMsmWitness); };
+  const MsmPlan g1 = ListedMsm(plan, G1Of(plan.shape)), g2 = ListedMsm(plan, G2Of(plan.shape));
+  table.AddResident(buffer::kPresentB, PresentBytes(plan.shape.n_vars));
+  always(buffer::kListClasses, kPlanLists * sizeof(MsmClasses));
+  for (std::string_view list : {buffer::kListAll, buffer::kListB}) always(list, uint64_t{plan.shape.n_vars} * 4);
+  if (plan.witness_mode == WitnessMode::kListed)
+    return table.Add(buffer::kListDigits, g1.digits_bytes, PlanPhase::kMsmWitness, PlanPhase::kMsmWitness);
+  for (std::string_view digits : {buffer::kListDigitsAll, buffer::kListDigitsB}) always(digits, g1.digits_bytes);
+  for (std::string_view work : {buffer::kWorkA, buffer::kWorkB1, buffer::kWorkC}) always(work, g1.workspace_bytes);
+  always(buffer::kWorkB2, g2.workspace_bytes);
 }
 
 void AddKey(Table& table, const CircuitShape& shape, const Mode& mode, const std::vector<KeySection>& sections) {
@@ -108,7 +143,7 @@ void AddKey(Table& table, const CircuitShape& shape, const Mode& mode, const std
 
 void AddInput(Table& table, const CircuitShape& shape, const Mode& mode) {
   const uint64_t witness = WitnessBytes(shape), row = Domain(shape) * kFrBytes;
-  const bool early = mode.prestage || mode.witness_early || shape.rows_on_device;
+  const bool early = mode.prestage || mode.witness_early || shape.rows_on_device || mode.witness != WitnessMode::kWhole;
   table.Add(shape.compact_witness ? buffer::kWitnessCompact : buffer::kWitness, witness, early ? PlanPhase::kUpload : PlanPhase::kMsmH, PlanPhase::kMsmWitness);
   if (shape.compact_witness) table.Add(buffer::kWitness, uint64_t{shape.n_vars} * kFrBytes, PlanPhase::kMsmWitness, PlanPhase::kMsmWitness);
   if (SparseB(shape)) table.Add(buffer::kScalarsB, uint64_t{shape.b_points} * kFrBytes, PlanPhase::kMsmWitness, PlanPhase::kMsmWitness);
@@ -146,10 +181,15 @@ uint64_t InputBytes(const CircuitShape& shape) {
   return WitnessBytes(shape) + (shape.rows_on_device ? 0 : 2 * Domain(shape) * kFrBytes);
 }
 
+bool CanList(const CircuitShape& shape) { return !shape.compact_witness && !SparseB(shape); }
+
 VramPlan PlanMode(const CircuitShape& shape, const Mode& mode) {
   VramPlan plan;
   plan.shape = shape;
   plan.spill_c = mode.spill_c;
+  plan.witness_mode = mode.witness;
+  if (mode.witness == WitnessMode::kLanes) plan.list_room = shape.n_vars;
+  if (mode.witness == WitnessMode::kListed) plan.list_room = static_cast<uint32_t>(uint64_t{shape.n_vars} * mode.list_room_ppm / 1'000'000);
   const std::vector<KeySection> sections = SectionsOf(shape);
   uint64_t work_bytes = 0, sums_bytes = 0;
   if (!AddMsms(plan, mode, sections, &work_bytes, &sums_bytes)) {
@@ -161,8 +201,10 @@ VramPlan PlanMode(const CircuitShape& shape, const Mode& mode) {
   AddInput(table, shape, mode);
   const PlanPhase chunks_from = mode.spill_c || mode.chunks_early ? PlanPhase::kTransform : PlanPhase::kMsmH;
   table.Add(buffer::kPointChunks, ChunkBytes(plan), chunks_from, PlanPhase::kMsmWitness);
-  table.Add(buffer::kMsmWork, work_bytes, PlanPhase::kMsmH, PlanPhase::kMsmWitness);
-  table.Add(buffer::kMsmSums, sums_bytes, PlanPhase::kMsmH, PlanPhase::kMsmWitness);
+  AddLists(table, plan);
+  const bool lanes = mode.witness == WitnessMode::kLanes;
+  table.Add(buffer::kMsmWork, work_bytes, PlanPhase::kMsmH, lanes ? PlanPhase::kMsmH : PlanPhase::kMsmWitness);
+  table.Add(buffer::kMsmSums, sums_bytes, lanes ? PlanPhase::kUpload : PlanPhase::kMsmH, PlanPhase::kMsmWitness);
   plan.buffers = table.Take();
   std::stable_sort(plan.buffers.begin(), plan.buffers.end(), [](const PlannedBuffer& a, const PlannedBuffer& b) {
     return a.resident != b.resident ? a.resident : a.first < b.first;

@@ -22,6 +22,8 @@ struct Mode {
   bool spill_c = false;
   bool twiddles_resident = false;
   bool witness_early = false;
+  WitnessMode witness = WitnessMode::kWhole;  // the others only with all of the key resident
+  uint32_t list_room_ppm = 0;                 // of the variables; kListed
   bool chunks_early = false;  // the first chunks come while the transforms run
   uint32_t piece_points = 0;  // of MSMs over resident sections, at most; streamed ones have at most kMaxChunkPoints
   uint32_t windows_at_once = 0;  // 0 = all
@@ -37,6 +39,9 @@ std::vector<KeySection> SectionsOf(const CircuitShape& shape);
 // Buffers and MSMs of a mode, packed; no text, nothing about streaming's cost. `peak_bytes` UINT64_MAX for pieces that the kernels cannot
 // do (more than 2^32 digits sorted at once).
 VramPlan PlanMode(const CircuitShape& shape, const Mode& mode);
+
+// Whether the lists of a witness's classes know this shape.
+bool CanList(const CircuitShape& shape);
 
 uint64_t InputBytes(const CircuitShape& shape);
 uint64_t WitnessBytes(const CircuitShape& shape);  // as it crosses the bus

@@ -40,7 +40,7 @@ Mode Bottom(const CircuitShape& shape, bool streaming) {
 std::vector<Mode> Ladder(const CircuitShape& shape, const DeviceBudget& budget) {
   std::vector<Mode> ladder;
   Mode mode = Bottom(shape, budget.streaming);
-  if (!shape.prepared && budget.streaming) {
+  if (!shape.prepared && budget.streaming && budget.spill) {
     mode.spill_c = true;
     ladder.push_back(mode);
     mode.spill_c = false;
@@ -62,14 +62,32 @@ std::vector<Mode> Ladder(const CircuitShape& shape, const DeviceBudget& budget) 
   return ladder;
 }
 
-// The largest pieces, then the most windows at once, that fit; then what is only nice to have.
-Mode Widen(const CircuitShape& shape, Mode mode, uint64_t capacity) {
+// Lanes, or lists for as large a share of values as fits: a witness of zeros and ones then costs a tenth.
+Mode WithLists(const CircuitShape& shape, const Mode& mode, uint64_t capacity) {
+  if (mode.streamed > 0 || !CanList(shape)) return mode;
+  Mode lists = mode;
+  // Lanes need all windows of H's piece at once no more than others do, but nothing else to run in pieces.
+  lists.witness = WitnessMode::kLanes;
+  lists.piece_points = kWholePoints;
+  if (PlanMode(shape, lists).peak_bytes <= capacity) return lists;
+  lists.witness = WitnessMode::kListed;
+  lists.piece_points = mode.piece_points;
+  for (uint32_t room_ppm : {1'000'000, 750'000, 500'000, 250'000, 100'000, 30'000}) {
+    lists.list_room_ppm = room_ppm;
+    if (PlanMode(shape, lists).peak_bytes <= capacity) return lists;
+  }
+  return mode;
+}
+
+// Lists; the largest pieces, then the most windows at once, that fit; then what is only nice to have.
+Mode Widen(const CircuitShape& shape, Mode mode, uint64_t capacity, bool may_list) {
   const auto fits = [&](const Mode& m) { return PlanMode(shape, m).peak_bytes <= capacity; };
+  if (may_list) mode = WithLists(shape, mode, capacity);
   const auto widest = [&] {
     for (uint32_t points : {kWholePoints, uint32_t{1} << 26, uint32_t{1} << 25, uint32_t{1} << 24, kMaxChunkPoints, uint32_t{1} << 22, uint32_t{1} << 21, uint32_t{1} << 20, uint32_t{1} << 19, kMinPiecePoints})
       for (uint32_t windows : {0, 8, 4, 2, 1}) {
         Mode wider = mode;
-        wider.piece_points = points;
+        wider.piece_points = std::max(points, mode.piece_points);
         wider.windows_at_once = windows;
         if (fits(wider)) return wider;
       }
@@ -120,7 +138,7 @@ void DescribeStreaming(VramPlan& plan, const Mode& mode, const DeviceBudget& bud
     for (const MsmRun& run : plan.msms)
       if (run.points == sections[i].name) arithmetic_s = ArithmeticSeconds(plan, run, budget);
     out.sections.emplace_back(sections[i].name);
-    out.pinned_bytes += sections[i].bytes;
+    out.host_bytes += sections[i].bytes;
     add(sections[i].bytes, arithmetic_s);
     if (sections[i].name == buffer::kMatrices && mode.spill_c) add(sections[i].bytes, 0);
   }
@@ -135,7 +153,7 @@ void DescribeStreaming(VramPlan& plan, const Mode& mode, const DeviceBudget& bud
     out.text = "all of the key is resident";
     return;
   }
-  out.text = StrCat("streamed from pinned host memory: ", FormatBytes(out.bytes_per_proof), " a proof, ", Milliseconds(out.link_ms), " of link, ",
+  out.text = StrCat("streamed from the host's copy of the key: ", FormatBytes(out.bytes_per_proof), " a proof, ", Milliseconds(out.link_ms), " of link, ",
                     out.exposed_ms < 0.05 ? std::string("hidden behind the arithmetic") : StrCat("about ", Milliseconds(out.exposed_ms), " of it not hidden behind the arithmetic"));
 }
 
@@ -173,8 +191,22 @@ Status Refuse(const CircuitShape& shape, const VramPlan& least, const DeviceBudg
 }  // namespace
 
 uint64_t DeviceBudget::capacity_bytes() const {
+  const uint64_t free_bytes = vram_bytes - std::min(vram_bytes, context_bytes);
   // In two parts, so that nothing wraps.
-  return vram_bytes / 1'000'000 * share_ppm + vram_bytes % 1'000'000 * share_ppm / 1'000'000;
+  return free_bytes / 1'000'000 * share_ppm + free_bytes % 1'000'000 * share_ppm / 1'000'000;
+}
+
+DeviceBudget OwnerBudget(uint64_t card_bytes) {
+  // Seen on an H200: 0.53 GiB for the context, the code and the stacks of all threads.
+  constexpr uint64_t kContextBytes = uint64_t{640} << 20;
+  return {.vram_bytes = card_bytes, .context_bytes = kContextBytes, .spill = false, .lists = true};
+}
+
+DeviceBudget OwnerBudgetInArena(uint64_t arena_bytes) {
+  DeviceBudget budget = OwnerBudget(arena_bytes);
+  budget.context_bytes = 0;
+  budget.share_ppm = 1'000'000;
+  return budget;
 }
 
 const PlannedBuffer* VramPlan::Find(std::string_view name) const {
@@ -195,7 +227,7 @@ Result<VramPlan> PlanVram(const CircuitShape& shape, const DeviceBudget& budget)
   VramPlan least = PlanMode(shape, ladder.front());
   for (size_t i = ladder.size(); i-- > 0;) {
     if (PlanMode(shape, ladder[i]).peak_bytes > capacity) continue;
-    const Mode mode = Widen(shape, ladder[i], capacity);
+    const Mode mode = Widen(shape, ladder[i], capacity, budget.lists);
     VramPlan plan = PlanMode(shape, mode);
     plan.capacity_bytes = capacity;
     plan.input_bytes = InputBytes(shape);

@@ -13,10 +13,16 @@
 // partition's input waits in its buffers; any other holds nothing when its first phase begins.
 //
 // What the executor does, by what the plan says:
-//   * Each MSM is a list of pieces (MsmRun): one MsmQueue with PieceOf(run, i) for points [i * piece_points, ...), the same scalars, all with
+//   * H's MSM is a list of pieces (MsmRun): one MsmQueue with PieceOf(run, i) for points [i * piece_points, ...), the same scalars, all with
 //     kMsmWork, one after the other, sums to kMsmSums at SumsOffset(run, i). The host adds the points that MsmFinish gives.
-//   * run.streamed: the points are in pinned host memory. Piece i is copied to half i % 2 of kPointChunks on the upload stream while the piece
-//     before it is computed. The halves are used in turns through all runs in order, first run to last.
+//   * WitnessMode::kWhole: so are the four of the witness. kListed: the values that are neither 0 nor 1, and the ones, are listed first
+//     (kLists..., in kUpload; for B without the variables that kPresentB does not have), and the digits of one list at a time are sorted into
+//     kListDigits: B's for B1 and B2, then all for A and C. A witness with more than `list_room` such values goes as in kWhole.
+//     kLanes: as kListed for any witness, each list with digits and each query with a workspace of its own (kWorkA and so on), beside the
+//     transforms and H.
+//   * C has a point at infinity for each public variable, so that the four queries have the same scalars.
+//   * run.streamed: the points stay where the host has the key. Piece i is copied to half i % 2 of kPointChunks on the upload stream while the
+//     piece before it is computed. The halves are used in turns through all runs in order, first run to last.
 //     Where kPointChunks begins in kTransform, the first two pieces are copied then (behind C's return, if spill_c).
 //   * kMatrixChunks instead of kMatrices: the matrices are copied through its two halves in the same way in kUpload.
 //   * prestage.planned: while a proof runs, the next one's input goes into kNextWitness, kNextRowsA, kNextRowsB. At its start the witness
@@ -59,10 +65,22 @@ struct DeviceBudget {
   double pcie_bytes_per_s = 25e9;  // pinned copies, one direction; 0 is kInvalidArgument
   // Mixed additions of BLS12-381 G1; only for the estimate of what the link adds. The figure is one H200's (cuda/README.md).
   double g1_additions_per_s = 2e9;
+  uint64_t context_bytes = 0;      // of vram_bytes, not to be had: what the driver keeps for the context
   bool prestage = true;   // false: the owner does not pre-stage
   bool streaming = true;  // false: the owner can only prove with all of the key resident
+  bool spill = true;      // false: the owner has no place in host memory for the third vector
+  bool lists = false;     // the owner lists a witness's classes (kListed, kLanes); dense witnesses with all points in B only
   uint64_t capacity_bytes() const;
 };
+
+// What gpu_worker/cuda_device.h can do, on a card of this size, or in an arena that is already allocated: the budget of its own plans.
+DeviceBudget OwnerBudget(uint64_t card_bytes);
+DeviceBudget OwnerBudgetInArena(uint64_t arena_bytes);
+
+enum class WitnessMode : uint8_t { kWhole, kListed, kLanes };
+
+// All variables, and those in B.
+inline constexpr int kPlanLists = 2;
 
 enum class PlanPhase : uint8_t { kUpload, kTransform, kMsmH, kMsmWitness };
 inline constexpr int kPlanPhaseCount = 4;
@@ -81,7 +99,12 @@ inline constexpr std::string_view kNextWitness = "next.witness";    // in the fo
 inline constexpr std::string_view kNextRowsA = "next.rows.a", kNextRowsB = "next.rows.b";
 inline constexpr std::string_view kRowsA = "rows.a", kRowsB = "rows.b", kRowsC = "rows.c";  // 32 bytes a row; A ends as H's scalars
 inline constexpr std::string_view kPointChunks = "chunks.points", kMatrixChunks = "chunks.matrices";  // two halves each
-inline constexpr std::string_view kMsmWork = "msm.work";            // the largest workspace of all pieces
+inline constexpr std::string_view kMsmWork = "msm.work";            // the largest workspace of all that have none of their own
+inline constexpr std::string_view kWorkA = "msm.work.a", kWorkB1 = "msm.work.b1", kWorkB2 = "msm.work.b2", kWorkC = "msm.work.c";  // kLanes
+inline constexpr std::string_view kPresentB = "present.b";          // a bit a variable (msm_present.h)
+inline constexpr std::string_view kListClasses = "lists.classes";   // kPlanLists times MsmClasses
+inline constexpr std::string_view kListAll = "lists.all", kListB = "lists.b";  // 4 bytes a variable
+inline constexpr std::string_view kListDigits = "digits", kListDigitsAll = "digits.all", kListDigitsB = "digits.b";  // kListed; kLanes
 inline constexpr std::string_view kMsmSums = "msm.sums";
 }  // namespace buffer
 
@@ -115,7 +138,8 @@ struct Prestaging {
 
 struct Streaming {
   std::vector<std::string> sections;  // of the key, in host memory; empty: all resident
-  uint64_t pinned_bytes = 0;          // host memory for them
+  uint64_t pinned_bytes = 0;          // host memory that the owner must have pinned for them: the third vector's
+  uint64_t host_bytes = 0;            // of the sections, in the key's file
   uint64_t bytes_per_proof = 0;       // over the link, the input not counted
   double link_ms = 0;                 // of these bytes at the given bandwidth
   double exposed_ms = 0;              // the part that arithmetic does not hide, estimated
@@ -129,6 +153,8 @@ struct VramPlan {
   uint64_t capacity_bytes = 0, peak_bytes = 0, resident_bytes = 0;
   uint64_t input_bytes = 0;  // of one partition over the link
   bool spill_c = false;
+  WitnessMode witness_mode = WitnessMode::kWhole;
+  uint32_t list_room = 0;  // values that are neither 0 nor 1, at most, for which kListed has digits
   Prestaging prestage;
   Streaming streaming;
 
@@ -137,7 +163,8 @@ struct VramPlan {
 
 // The best plan that fits. What room is used for, by a fixed order for each shape, so that more memory never loses pre-staging or a resident
 // section: everything streamed; then pre-staging; then the key's sections one by one (before pre-staging where all of them cost less); then
-// larger pieces of MSMs and more windows at once, the first chunks early, the twiddles resident, the witness early.
+// lanes, or lists for as many values as there is room for; larger pieces of MSMs and more windows at once, the first chunks early, the twiddles
+// resident, the witness early.
 // kResource (asking again does not help) when it cannot fit: needs, has and the largest rows. kUnsupported: a domain beyond the transform's.
 // kInvalidArgument: counts that no circuit has.
 Result<VramPlan> PlanVram(const CircuitShape& shape, const DeviceBudget& budget);

@@ -48,6 +48,10 @@ std::string FormatPlan(const VramPlan& plan) {
   }
   out += "\n";
   out += StrCat(plan.prestage.text, "\n", plan.streaming.text, "\n");
+  if (plan.witness_mode == WitnessMode::kLanes) out += "the queries run side by side; zeros and ones of the witness stay out of the digits\n";
+  if (plan.witness_mode == WitnessMode::kListed)
+    out += StrCat("the queries run one after the other; zeros and ones stay out of the digits where at most ", plan.list_room, " of ", plan.shape.n_vars,
+                  " values are neither, else all take part\n");
   if (plan.spill_c) out += "the third vector of the transforms waits in host memory\n";
   return out;
 }

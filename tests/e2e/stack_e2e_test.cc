@@ -98,7 +98,7 @@ TEST_F(RunningStackTest, CircuitsAreListedShownAndRemoved) {
   EXPECT_EQ(copied["public"], 42);
   const json plan = json::parse(Cli({"circuit", "show", "copied", "--plan", "--vram", "16GiB", "--json"}).out);
   EXPECT_EQ(plan["prestage"]["planned"], true);
-  EXPECT_EQ(plan["capacity_bytes"], 16836271800ull);
+  EXPECT_EQ(plan["capacity_bytes"], 16178604933ull);
   EXPECT_NE(Cli({"circuit", "show", "copied", "--plan", "--vram", "24GB"}).out.find("all of the key is resident"), std::string::npos);
   EXPECT_EQ(Cli({"circuit", "show", "copied", "--plan", "--vram", "64KiB"}).exit_code, 1);
   EXPECT_EQ(Cli({"circuit", "show", "copied", "--plan", "--device", "cpu"}).exit_code, 1);

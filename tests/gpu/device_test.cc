@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <set>
 
 #include "core/base/file.h"
 #include "core/circuits/circuit.h"
@@ -60,6 +61,7 @@ class DeviceTest : public ::testing::Test {
   }
 
   Device* device_ = nullptr;
+  uint64_t came_early_ = 0;
 };
 
 struct TestKey {
@@ -165,18 +167,124 @@ TEST_F(DeviceTest, TwoKeysInTurn) {
   }
 }
 
-// Without room for the queries side by side, and with few windows sorted at once.
-TEST_F(DeviceTest, ASmallArena) {
-  auto made = KeyFor(CurveId::kBls12381, CircuitKind::kIdentity, 16);
-  const uint64_t with_all = LayOutProof(made->key.view(), uint64_t{64} << 30)->total_bytes;
-  auto small = OpenCudaDevice({.ordinal = 0, .arena_bytes = with_all - 1});
+// With less and less memory: lists without lanes, whole witnesses in fewer and fewer pieces, and at last a key that is streamed.
+TEST_F(DeviceTest, SmallerAndSmallerArenas) {
+  auto made = KeyFor(CurveId::kBn254, CircuitKind::kIdentity, 19);
+  const ProvingKeyView view = made->key.view();
+  Device* const usual = device_;
+  std::set<int> seen;
+  uint64_t arena = kArenaBytes;
+  for (auto layout = LayOutProof(view, arena); layout.ok(); layout = LayOutProof(view, arena)) {
+    const int kind = layout->plan.streaming.sections.empty() ? static_cast<int>(layout->plan.witness_mode) : 10 + static_cast<int>(layout->plan.streaming.sections.size());
+    arena = layout->plan.peak_bytes;
+    if (seen.insert(kind).second) {
+      auto small = OpenCudaDevice({.ordinal = 0, .arena_bytes = arena});
+      ASSERT_TRUE(small.ok()) << small.status().ToString();
+      device_ = small->get();
+      const std::string what = "in " + cuda::FormatBytes(arena) + ", kind " + std::to_string(kind);
+      Compare(view, 5, made->circuit.witness(), what);
+      Compare(view, 5, made->circuit.witness(), what + ", again");
+      EXPECT_EQ(device_->tally().plan_bytes, arena);
+    }
+    arena -= std::min<uint64_t>(arena, std::max<uint64_t>(arena / 64, 1));
+  }
+  device_ = usual;
+  EXPECT_TRUE(seen.contains(static_cast<int>(cuda::WitnessMode::kLanes)));
+  EXPECT_TRUE(seen.contains(static_cast<int>(cuda::WitnessMode::kListed)));
+  EXPECT_TRUE(seen.contains(15)) << "all five sections streamed";
+}
+
+// More values that are neither 0 nor 1 than the lists have room for.
+TEST_F(DeviceTest, AWitnessTooWideForTheLists) {
+  auto made = KeyFor(CurveId::kBls12381, CircuitKind::kIdentity, 17);
+  const ProvingKeyView view = made->key.view();
+  uint64_t arena = kArenaBytes;
+  auto layout = LayOutProof(view, arena);
+  while (layout.ok() && !(layout->lists() && layout->plan.list_room <= view.n_vars / 4)) layout = LayOutProof(view, arena = layout->plan.peak_bytes - 1);
+  ASSERT_TRUE(layout.ok()) << "no arena gives lists for a part of the witness";
+  auto small = OpenCudaDevice({.ordinal = 0, .arena_bytes = arena});
   ASSERT_TRUE(small.ok()) << small.status().ToString();
   Device* const usual = device_;
   device_ = small->get();
-  Compare(made->key.view(), 5, made->circuit.witness(), "one after the other");
-  Compare(made->key.view(), 5, made->circuit.witness(), "again");
+  std::vector<FrCanonical> witness(view.n_vars);
+  for (FrCanonical& value : witness) value[0] = 1;
+  Compare(view, 5, ByteSpan(witness[0].data(), witness.size() * kFrBytes), "ones");
+  Compare(view, 5, made->circuit.witness(), "wide");
+  Compare(view, 5, ByteSpan(witness[0].data(), witness.size() * kFrBytes), "ones again");
   device_ = usual;
-  Compare(made->key.view(), 5, made->circuit.witness(), "side by side");
+}
+
+// Inputs that come while the proof before is computed, in lanes and, in a smaller arena, one query after the other.
+TEST_F(DeviceTest, InputsThatComeEarly) {
+  auto made = KeyFor(CurveId::kBn254, CircuitKind::kBits, 16);
+  const ProvingKeyView view = made->key.view();
+  struct Input {
+    std::vector<uint8_t> witness, a, b;
+    Proof expected;
+  };
+  const StageObserver ignore = [](std::string_view, uint64_t) {};
+  Blinding blinding;
+  blinding.r = kKnownAnswerR;
+  blinding.s = kKnownAnswerS;
+  std::vector<Input> inputs(3);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Input& input = inputs[i];
+    const ByteSpan witness = made->circuit.witness();
+    input.witness.assign(witness.begin(), witness.end());
+    for (size_t k = 1; k < view.n_vars; k += 5 + i) input.witness[k * kFrBytes + i] ^= 1;  // satisfying nothing
+    input.a.resize(size_t{view.domain()} * kFrBytes), input.b.resize(input.a.size());
+    ASSERT_TRUE(GetBackend(view.curve).ComputeRows(view, input.witness, input.a, input.b).ok());
+    auto proof = GetBackend(view.curve).Prove(view, input.witness, input.a, input.b, blinding, ignore);
+    ASSERT_TRUE(proof.ok());
+    input.expected = *proof;
+  }
+  uint64_t number = 0;  // of the input under way
+  uint64_t key_of_next = 31;
+  std::optional<size_t> next_input;
+  const AskNext next = [&]() -> std::optional<NextInput> {
+    if (!next_input) return std::nullopt;
+    const Input& input = inputs[*next_input];
+    return NextInput{key_of_next, number + 1, input.witness, input.a, input.b};
+  };
+  const auto prove = [&](size_t i, std::optional<size_t> after, const char* what) {
+    ++number;
+    next_input = after;
+    const uint64_t staged = device_->tally().inputs_staged;
+    auto proof = device_->Prove({view, 31, inputs[i].witness, inputs[i].a, inputs[i].b, blinding, ignore, number, &next});
+    ASSERT_TRUE(proof.ok()) << proof.status().ToString();
+    EXPECT_TRUE(*proof == inputs[i].expected) << what << " " << number;
+    came_early_ = device_->tally().inputs_staged - staged;
+  };
+  const auto stream = [&](const char* what) {
+    prove(0, 1, what);
+    for (size_t i = 1; i < 12; ++i) {
+      prove(i % 3, (i + 1) % 3, what);
+      EXPECT_EQ(came_early_, 1u) << what;
+    }
+    ++number;  // not the one that has come
+    prove(2, std::nullopt, what);
+    EXPECT_EQ(came_early_, 0u);
+    key_of_next = 32;
+    prove(0, 1, what);
+    prove(1, 2, "not for another key");
+    EXPECT_EQ(came_early_, 0u);
+    key_of_next = 31;
+    prove(2, 0, what);
+    device_->Forget();
+    prove(0, std::nullopt, "forgotten");
+    EXPECT_EQ(came_early_, 0u);
+  };
+  stream("lanes");
+  uint64_t arena = kArenaBytes;
+  auto layout = LayOutProof(view, arena);
+  while (layout.ok() && layout->lanes()) layout = LayOutProof(view, arena = layout->plan.peak_bytes - 1);
+  ASSERT_TRUE(layout.ok() && layout->prestages());
+  auto small = OpenCudaDevice({.ordinal = 0, .arena_bytes = arena});
+  ASSERT_TRUE(small.ok()) << small.status().ToString();
+  Device* const usual = device_;
+  device_ = small->get();
+  stream("lists");
+  device_ = usual;
 }
 
 // The key's memory is not read again while it is resident.
@@ -258,48 +366,6 @@ TEST_F(DeviceTest, ABrokenContextIsNoticed) {
 }
 
 }  // namespace
-
-// The layout needs no device.
-TEST(CudaLayout, PlacesDoNotOverlapAndTooLargeIsRefusedWithNumbers) {
-  for (CurveId curve : kCurves)
-    for (uint32_t log2 : {1u, 12u, 20u}) {
-      ProvingKeyView key;
-      key.curve = curve;
-      key.log2_domain = log2;
-      key.n_vars = (uint32_t{1} << log2) - (log2 > 1 ? 3 : 0);
-      key.n_public = 1;
-      auto layout = LayOutProof(key, uint64_t{64} << 30);
-      ASSERT_TRUE(layout.ok()) << layout.status().ToString();
-      std::vector<CudaPlace> places(layout->points.begin(), layout->points.end());
-      places.insert(places.end(), layout->sums.begin(), layout->sums.end());
-      for (const CudaPlace& place : {layout->roots, layout->witness, layout->a, layout->b}) places.push_back(place);
-      ASSERT_TRUE(layout->side_by_side);
-      places.insert(places.end(), layout->indices.begin(), layout->indices.end());
-      places.insert(places.end(), layout->digits.begin(), layout->digits.end());
-      for (const CudaPlace& place : {layout->classes, layout->present}) places.push_back(place);
-      for (const uint32_t wide : {0u, 1u, key.n_vars / 1000, key.n_vars / 3, key.n_vars}) {
-        const auto plans = PlanWitness(*layout, {cuda::MsmClasses{wide, key.n_vars - wide}, cuda::MsmClasses{wide / 4, wide / 8}});
-        for (const Query q : {kQueryA, kQueryB1, kQueryB2, kQueryC}) {
-          EXPECT_LE(plans[q].workspace_bytes, layout->work[q].bytes) << wide;
-          EXPECT_LE(plans[q].digits_bytes, layout->digits[ListOf(q)].bytes) << wide;
-          EXPECT_LE(plans[q].result_bytes, layout->sums[q].bytes) << wide;
-          EXPECT_EQ(plans[q].windows.size(), plans[ListOf(q) == kListB ? kQueryB2 : kQueryA].windows.size());
-        }
-      }
-      places.insert(places.end(), layout->work.begin(), layout->work.end());
-      std::sort(places.begin(), places.end(), [](const CudaPlace& x, const CudaPlace& y) { return x.offset < y.offset; });
-      for (size_t i = 0; i < places.size(); ++i) {
-        EXPECT_EQ(places[i].offset % 256, 0u);
-        EXPECT_LE(places[i].offset + places[i].bytes, i + 1 < places.size() ? places[i + 1].offset : layout->total_bytes);
-      }
-      auto narrow = LayOutProof(key, layout->total_bytes - 1);
-      ASSERT_TRUE(narrow.ok());
-      EXPECT_FALSE(narrow->side_by_side);
-      EXPECT_LT(narrow->total_bytes, layout->total_bytes);
-      auto refused = LayOutProof(key, layout->resident_bytes);
-      EXPECT_EQ(refused.status().code(), ErrorCode::kResource);
-    }
-}
 
 int BreakDevice() {
   auto device = OpenCudaDevice({.ordinal = 0, .arena_bytes = uint64_t{1} << 30});

@@ -110,7 +110,7 @@ TEST(PlanVram, SizesAreThoseOfTheirContents) {
   const uint64_t n = 1 << 20, v = plan->shape.n_vars;
   const std::pair<std::string_view, uint64_t> want[] = {
       {buffer::kKeyH, 96 * n},    {buffer::kKeyA, 96 * v},      {buffer::kKeyB1, 96 * v},     {buffer::kKeyB2, 192 * v},
-      {buffer::kKeyC, 96 * (v - 2)}, {buffer::kWitness, 32 * v},   {buffer::kRowsA, 32 * n},     {buffer::kRowsB, 32 * n},
+      {buffer::kKeyC, 96 * v},       {buffer::kWitness, 32 * v},   {buffer::kRowsA, 32 * n},     {buffer::kRowsB, 32 * n},
       {buffer::kRowsC, 32 * n},   {buffer::kTwiddles, NttTableBytes(20)}, {buffer::kNextWitness, 32 * v}, {buffer::kNextRowsA, 32 * n}};
   for (const auto& [name, bytes] : want) {
     ASSERT_NE(plan->Find(name), nullptr) << name;
@@ -269,6 +269,36 @@ TEST(PlanVram, HostileNumbers) {
   odd = card;
   odd.share_ppm = 1'000'001;
   EXPECT_EQ(code(good, odd), ErrorCode::kInvalidArgument);
+}
+
+// What the owner's device does: lists, no third vector in host memory.
+TEST(PlanVram, TheOwnersPlans) {
+  std::string modes;
+  for (uint32_t log2 : {1u, 14u, 20u, 24u, 26u, 27u})
+    for (CurveId curve : {CurveId::kBn254, CurveId::kBls12381})
+      for (uint64_t vram : kClasses) {
+        SCOPED_TRACE(Name(Plain(curve, log2), vram));
+        const auto plan = PlanVram(Plain(curve, log2), OwnerBudget(vram));
+        if (log2 == 27 && vram == kClasses[0]) {
+          EXPECT_EQ(plan.status().code(), ErrorCode::kResource);  // three vectors and the roots: 16 GiB
+          continue;
+        }
+        ASSERT_TRUE(plan.ok()) << plan.status().ToString();
+        EXPECT_TRUE(CheckPlan(*plan, plan->capacity_bytes).ok());
+        EXPECT_FALSE(plan->spill_c);
+        EXPECT_EQ(plan->streaming.pinned_bytes, 0u);
+        const bool resident = plan->streaming.sections.empty();
+        EXPECT_TRUE(resident || plan->witness_mode == WitnessMode::kWhole);
+        EXPECT_EQ(plan->Find(buffer::kPresentB) != nullptr, plan->witness_mode != WitnessMode::kWhole);
+        EXPECT_EQ(plan->Find(buffer::kWorkB2) != nullptr, plan->witness_mode == WitnessMode::kLanes);
+        if (vram == kClasses[3]) modes += plan->witness_mode == WitnessMode::kLanes ? 'L' : plan->witness_mode == WitnessMode::kListed ? 'l' : 'w';
+      }
+  EXPECT_EQ(modes.find('w'), std::string::npos) << modes;
+  EXPECT_EQ(modes.substr(0, 8), "LLLLLLLL");
+  // A circuit's own choice of memory on top of what is there at all.
+  CircuitShape compact = Plain(CurveId::kBls12381, 20);
+  compact.compact_witness = true;
+  EXPECT_EQ(PlanVram(compact, OwnerBudget(24 * kGiB))->witness_mode, WitnessMode::kWhole);
 }
 
 class CheckPlanTest : public ::testing::Test {

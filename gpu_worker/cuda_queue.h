@@ -1,0 +1,93 @@
+// What a CUDA device queues for one proof, in the order of a memory plan (cuda/plan/plan.h says what an executor does). Every call queues and
+// returns, but for ReadClasses and for pieces of a key that is streamed, which come from the host's memory as the card uses up those before.
+//
+// Events order the streams; each stands for the proof that is under way, those of the input for one of two proofs, `input` 0 or 1: the next
+// proof's input arrives while this one's is used.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "core/groth16/types.h"
+#include "cuda/device/card.h"
+#include "gpu_worker/cuda_layout.h"
+
+namespace proofline::gpu_worker {
+
+enum CudaEvent {
+  kInputBegins,                          // + input
+  kWitnessThere = kInputBegins + 2,      // + input
+  kInputThere = kWitnessThere + 2,       // + input
+  kRowsTaken = kInputThere + 2,          // from where they were staged
+  kHalfFilled,                           // + half of the chunks of streamed points
+  kHalfUsed = kHalfFilled + 2,           // + half
+  kClassified = kHalfUsed + 2,           // + list
+  kDigitsReady = kClassified + kListCount,  // + list
+  kWorkBegins = kDigitsReady + kListCount,
+  kTransformBegins,
+  kTransformed,
+  kQueryBegins,                          // + query
+  kQueryEnds = kQueryBegins + kQueryCount,  // + query
+  kWorkEnds = kQueryEnds + kQueryCount,
+  kCleared
+};
+static_assert(kCleared < cuda::Card::kEventCount);
+
+class CudaQueue {
+ public:
+  explicit CudaQueue(cuda::Card& card) : card_(card) {}
+
+  CudaLayout& layout() { return layout_; }
+  const CudaLayout& layout() const { return layout_; }
+  void SetLayout(CudaLayout layout) { layout_ = std::move(layout); }
+  uint8_t* At(const CudaPlace& place) const { return card_.arena() + place.offset; }
+
+  // Once a key whose resident points are there.
+  Status BuildRoots();
+  Status MarkPresent();
+
+  // All of a proof whose input is on its way (kWitnessThere, kInputThere), to kWorkEnds. `key` for sections that are streamed. A witness
+  // that comes after the transforms (WitnessIsLate) is uploaded in between by `upload_witness`.
+  Status QueueProof(const ProvingKeyView& key, int input, const std::function<Status()>& upload_witness);
+  bool WitnessIsLate() const;
+  // Zeroes all that outlasts no proof, behind all that is queued; kCleared.
+  Status QueueClear();
+  // Of a query, once its kQueryEnds is reached: an affine point.
+  std::vector<uint8_t> Sum(int query) const;
+  // Every kernel that a plan may need once more.
+  Status WarmUp();
+
+ private:
+  cuda::StreamHandle LaneOf(int query) const;
+  uint32_t n_vars() const { return layout_.plan.shape.n_vars; }
+  const cuda::MsmRun& RunOf(int query) const { return layout_.plan.msms[static_cast<size_t>(query)]; }
+  size_t SumsAt(int query) const;
+  size_t SumsBytes(int query) const;
+
+  Status QueueTransforms(int input);
+  Status QueueClasses(int list, int input);
+  Result<cuda::MsmClasses> ReadClasses(int list);
+  Status QueueDigits(int list);
+  Status QueueListed(int query);
+  Status QueueRun(int query, const ProvingKeyView& key);
+  Status QueueWitness(const ProvingKeyView& key);
+  Status FeedChunk(const ProvingKeyView& key, size_t number);
+  Status FeedPiece(const ProvingKeyView& key, int query, uint32_t piece, int half);
+
+  struct StreamedPiece {
+    int query;
+    uint32_t piece;
+  };
+  std::vector<StreamedPiece> StreamedPieces() const;
+
+  cuda::Card& card_;
+  CudaLayout layout_;
+  // Of the proof under way.
+  std::array<cuda::MsmPlan, kQueryCount> listed_;
+  bool use_lists_ = false;
+  std::vector<StreamedPiece> streamed_;
+  size_t chunks_fed_ = 0, chunks_used_ = 0;
+};
+
+}  // namespace proofline::gpu_worker

@@ -80,6 +80,7 @@ int UsageError(const CLI::App& app, const CLI::ParseError& error) {
 
 int Main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   if (argc >= 2 && std::string_view(argv[1]) == "bench") return ExecBench(argv + 1);
 
   CLI::App app("Groth16 proofs for circom circuits, on one machine or many.", "proofline");

@@ -18,6 +18,7 @@
 #include "cli/submission.h"
 #include "cli/view.h"
 #include "cli/warnings.h"
+#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/formats/wtns.h"
 #include "core/formats/zkey.h"
@@ -133,6 +134,7 @@ struct Proved {
 bool MayHelpToRepeat(ErrorCode code) { return code == ErrorCode::kNotFound || code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout; }
 
 Result<Proved> ProvePrivately(const Inputs& inputs, const std::string& device) {
+  PL_RETURN_IF_ERROR(RaiseFileLimit());
   PL_ASSIGN_OR_RETURN(const PrivateDir dir, PrivateDir::Make());
   InterruptGuard interrupt;
   StackOptions stack;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "core/base/process.h"
 #include "core/base/text.h"
 
 namespace proofline::cli {
@@ -34,6 +35,7 @@ milliseconds AnswerTime(const wire::Request& request) {
 }  // namespace
 
 Result<std::unique_ptr<StackClient>> StackClient::Connect(const StackPaths& paths, std::vector<WaitAbort> aborts) {
+  PL_RETURN_IF_ERROR(RaiseFileLimit());
   std::unique_ptr<StackClient> client(new StackClient(paths, std::move(aborts)));
   auto broker = wire::BrokerConnection::Connect(paths.BrokerSocket(), kBrokerTimeoutMs);
   if (!broker.ok()) return broker.status().code() == ErrorCode::kUnavailable ? NoStack(paths, broker.status()) : std::move(broker).status();

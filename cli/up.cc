@@ -16,6 +16,7 @@
 #include "cli/output_paths.h"
 #include "cli/stack.h"
 #include "core/base/config.h"
+#include "core/base/process.h"
 #include "core/base/text.h"
 
 namespace proofline::cli {
@@ -81,6 +82,7 @@ Status Serve(StackOptions options, const InterruptGuard& interrupt) {
   std::string devices;
   for (const std::string& device : options.devices) devices += " " + device;
   const uint32_t synth = options.synth_count;
+  PL_RETURN_IF_ERROR(RaiseFileLimit());
   PL_ASSIGN_OR_RETURN(const auto supervisor, StartStack(std::move(options)));
   Woken woken = WaitFor(interrupt, *supervisor, supervisor->ready_fd(), static_cast<int>(kReadyLimit.count()));
   if (woken == Woken::kTimeout) return supervisor->WaitReady(milliseconds(0));

@@ -1,7 +1,5 @@
 // proofline-coordinator: jobs, journal, slots, scheduling. See README.md.
 #include <signal.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 
 #include <cstdio>
 #include <string>
@@ -9,6 +7,7 @@
 
 #include "coordinator/coordinator.h"
 #include "core/base/log.h"
+#include "core/base/process.h"
 #include "core/wire/socket.h"
 
 namespace {
@@ -26,24 +25,16 @@ int ReportFailure(const Status& status) {
   return IsRetryable(e.code) || e.code == ErrorCode::kInternal ? ExitCodeFor(e.code) : kExitConfiguration;
 }
 
-void SetProcessLimits() {
-  umask(0077);
-  signal(SIGPIPE, SIG_IGN);
+Status SetProcessLimits() {
+  HardenProcess();  // the journal's secret is in our memory
   signal(SIGHUP, SIG_IGN);
-  // The journal's secret is in our memory; slots are not in a dump anyway.
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  rlimit files{};
-  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
-  }
   // Before the first thread, so that all of them leave these to the event loop.
   sigset_t ends;
   sigemptyset(&ends);
   sigaddset(&ends, SIGTERM);
   sigaddset(&ends, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  return RaiseFileLimit();
 }
 
 }  // namespace
@@ -53,7 +44,7 @@ int main(int argc, char** argv) {
   if (!options.ok()) return ReportFailure(options.status());
   if (options->help) return std::fputs(kUsage, stdout), 0;
   if (options->version) return std::puts("proofline-coordinator " PROOFLINE_VERSION), 0;
-  SetProcessLimits();
+  if (const Status status = SetProcessLimits(); !status.ok()) return ReportFailure(status);
   InitLog("coordinator", options->config.log_level);
   wire::Context context;
   auto coordinator = Coordinator::Start(context, *std::move(options));

@@ -20,6 +20,7 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
+constexpr rlim_t kFewestFiles = 64;
 constexpr int kLargeBlockBytes = 1 << 20;
 }  // namespace
 
@@ -27,6 +28,8 @@ void HardenProcess() {
   umask(077);
   rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // a write beyond a limit of file sizes fails, and says so
   if (kSanitized) return;
   prctl(PR_SET_DUMPABLE, 0);
   // The defaults raise the threshold after each large block freed, and keep what was freed: a worker would hold its
@@ -36,8 +39,17 @@ void HardenProcess() {
   mallopt(M_ARENA_MAX, 2);
 }
 
+Status RaiseFileLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return OkStatus();
+  if (limit.rlim_max < kFewestFiles)
+    return Status(ErrorCode::kResource, "at most " + std::to_string(limit.rlim_max) + " files may be open at once, at least " + std::to_string(kFewestFiles) + " are needed", {}, "raise the limit of open files (ulimit -n)");
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  return OkStatus();
+}
+
 Result<UniqueFd> TakeStopSignals() {
-  signal(SIGPIPE, SIG_IGN);
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);

@@ -70,8 +70,11 @@ Result<BrokerConnection> BrokerConnection::Connect(const std::string& path, int 
   if (setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) != 0 ||
       setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) != 0)
     return Errno("setting a time limit on a socket");
-  if (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
+  if (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
+    if (errno == EACCES || errno == EPERM)
+      return Status(ErrorCode::kIo, path + " may not be used by user " + std::to_string(geteuid()), strerror(errno), "a stack serves its own user alone: become that user, or name another stack");
     return Errno("connection to " + path, ErrorCode::kUnavailable);
+  }
   PL_ASSIGN_OR_RETURN(ucred peer, PeerCredentials(fd.get()));
   // root may serve everybody; nobody else may.
   if (peer.uid != geteuid() && peer.uid != 0)
@@ -129,9 +132,10 @@ Result<std::optional<Packet>> BrokerConnection::Receive() {
   Packet packet;
   packet.fds = TakeDescriptors(header);
   if (got == 0) return Status(ErrorCode::kUnavailable, "the other end of the broker socket has gone");
-  if (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
-    return Status(ErrorCode::kInvalidArgument,
-                  "a packet on the broker socket was cut: too long, or out of descriptors");
+  if (header.msg_flags & MSG_TRUNC) return Status(ErrorCode::kInvalidArgument, "a packet on the broker socket was cut: it is too long");
+  // The kernel drops what finds no free number here.
+  if (header.msg_flags & MSG_CTRUNC)
+    return Status(ErrorCode::kResource, "descriptors of a packet on the broker socket were lost", "this process has no more of them free, or too many were sent", "raise the limit of open files");
   if (packet.fds.size() > kMaxDescriptors)
     return Status(ErrorCode::kInvalidArgument, std::to_string(packet.fds.size()) +
                                                    " descriptors beside one packet, at most " +

@@ -231,6 +231,26 @@ TEST_F(RefusalTest, HelpAndVersion) {
   }
 }
 
+// Too few descriptors, too small files: the machine is at fault, with words that name the limit, and nothing is left.
+TEST_F(RefusalTest, TightLimits) {
+  const std::string prove = "exec \"$PROOFLINE\" prove " + Sample("bn128", "multiplier.zkey") + " " + Sample("bn128", "multiplier.wtns") + " " + Path("proof.json") + " " + Path("public.json");
+  int refused = 0;
+  for (int files = 6; files <= 64; files += 2) {
+    const std::string what = "ulimit -n " + std::to_string(files);
+    const Finished f = Shell(what + "; " + prove);
+    EXPECT_TRUE(Eventually([&] { return OurProcesses().empty() && RuntimeEntries().empty(); })) << what << " left " << ::testing::PrintToString(RuntimeEntries());
+    if (f.exit_code == 0) {
+      std::filesystem::remove(Path("proof.json"));
+      std::filesystem::remove(Path("public.json"));
+      continue;
+    }
+    ++refused;
+    ExpectRefused(f, what, {"iles"}, 3);  // "too many open files", "the limit of open files"
+  }
+  EXPECT_GT(refused, 3);
+  ExpectRefused(Shell("ulimit -f 1; " + prove), "ulimit -f", {"ile"}, 3);
+}
+
 TEST_F(RefusalTest, ADeviceThatIsNotThere) {
   if (std::filesystem::exists("/dev/nvidia7")) GTEST_SKIP();
   ExpectRefused(Run({"prove", Sample("bn128", "multiplier.zkey"), Sample("bn128", "multiplier.wtns"), Path("p"), Path("q"), "--device", "cuda:7"}), "no device", {"cuda:7", "no such CUDA device"}, 3);

@@ -357,9 +357,18 @@ TEST_F(SynthWorkerTest, StopsWhenAsked) {
   EXPECT_TRUE(shm::HasExited(coordinator_.pidfd.get()));
 }
 
+// A process does so once it has taken its stop signals; before, they end it as they end any program.
+bool BlocksSigterm(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("SigBlk:", 0) == 0) return std::stoull(line.substr(7), nullptr, 16) >> (SIGTERM - 1) & 1;
+  return false;
+}
+
 TEST_F(SynthWorkerTest, StopsWhileItWaitsForACoordinator) {
   WorkerProcess lonely(PROOFLINE_SYNTH_WORKER, {"--run-dir", coordinator_.dir()});
-  usleep(200000);  // attached to the listening socket, unanswered
+  for (int i = 0; i < 1000 && !BlocksSigterm(lonely.pid()); ++i) usleep(10000);
+  usleep(100000);  // attached to the listening socket, unanswered
   kill(lonely.pid(), SIGTERM);
   EXPECT_EQ(lonely.WaitExit(milliseconds(5000)), 0);
 }

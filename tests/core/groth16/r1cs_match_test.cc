@@ -58,7 +58,7 @@ TEST(R1csMatch, AChangeOfAnyTermOfAOrBIsFound) {
             bytes[at + byte] ^= 1;
             R1csView other = view;
             other.constraints = bytes;
-            if (other.constraint(i).a.count && other.constraint(i).a.wire(0) >= view.n_wires) continue;
+            if (LoadLe<uint32_t>(bytes.data() + at) >= view.n_wires) continue;
             const auto expected = lc == &c.c ? std::nullopt : std::optional<uint64_t>(i);
             EXPECT_EQ(pair.First(other), expected) << "constraint " << i << " term " << j << " byte " << byte;
             changed += lc != &c.c;

@@ -228,7 +228,7 @@ class Chaos {
     Deadline& d = deadlines_[slot];
     if (d.word != word.Pack()) d = {word.Pack(), Clock::now()};
     bool dead = !workers_.count(word.instance);
-    if (!dead && Clock::now() - d.since < std::chrono::milliseconds(60)) return;
+    if (!dead && Clock::now() - d.since < patience_) return;
     from_lease_.erase(slot);
     if (word.state == SlotState::kLease) from_lease_.insert(slot);
     if (!fenced_)
@@ -237,6 +237,7 @@ class Chaos {
     To(slot, word, SlotState::kQuarantine, word.instance);
     if (dead) return;
     EXPECT_TRUE(KillByPidfd(workers_[word.instance].pidfd.get()).ok());
+    if (++late_ % 20 == 0) patience_ *= 2;
   }
 
   void Commit(uint32_t slot, const SlotWord& word) {
@@ -247,6 +248,7 @@ class Chaos {
     // A checksum that does not fit is a torn result too.
     if (!bytes.ok() || LoadLe<uint64_t>(bytes->data()) != Tag(s->assignment) || LoadLe<uint64_t>(bytes->data() + 8) != Tag(s->assignment))
       ++torn_;
+    late_ = 0;
     if (s->assignment.attempt == attempts_[p]) {
       EXPECT_EQ(commits_.count(p), 0u) << "partition " << p << " twice";
       commits_.insert(p);
@@ -255,8 +257,9 @@ class Chaos {
   }
 
   void Disturb() {
-    if (rng_() % 60 == 0) kill(workers_[Pick(rng_() % 4 == 0)].pid, SIGKILL);
-    if (rng_() % 60 == 0) {
+    const auto period = static_cast<uint64_t>(patience_.count());
+    if (rng_() % period == 0) kill(workers_[Pick(rng_() % 4 == 0)].pid, SIGKILL);
+    if (rng_() % period == 0) {
       pid_t pid = workers_[Pick(rng_() % 4 == 0)].pid;
       kill(pid, SIGSTOP);
       stopped_.emplace_back(Clock::now() + std::chrono::milliseconds(rng_() % 150), pid);
@@ -281,6 +284,9 @@ class Chaos {
   std::map<uint32_t, Deadline> deadlines_;
   std::vector<std::pair<Clock::time_point, pid_t>> stopped_;
   int torn_ = 0, deaths_ = 0;
+  // A deadline, and the mean time between disturbances. Grows where 20 workers in a row were too slow for it: sanitizers on a busy machine.
+  std::chrono::milliseconds patience_{60};
+  int late_ = 0;
 };
 
 uint64_t Seed() {

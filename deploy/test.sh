@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# usage: deploy/test.sh [STEP...]      steps: release judges asan tsan long (without an argument: release judges)
+# usage: deploy/test.sh [STEP...]      steps: release judges asan tsan long (without an argument: release judges asan long)
 #
 # From a fresh Debian 12: installs the packages that are missing, builds, runs all tests. Safe to run again. Ends with one line
 # "N passed, N failed[, N skipped]" and exit 0 only when nothing failed. A step that fails does not keep the next from running.
 #
 #   PROOFLINE_NO_NPM=1      goes without the judges (snarkjs and the circom compiler, from an npm registry); they count as skipped
 #   PROOFLINE_TEST_SEED=S   repeats a run's random choices; each run prints its own
-#   PROOFLINE_LONG=all      runs every long test, the huge ones too; otherwise a seeded sample of PROOFLINE_LONG_MINUTES (2)
+#   PROOFLINE_LONG=all      runs every long test, the huge ones too; otherwise a seeded sample of PROOFLINE_LONG_MINUTES (1)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . deploy/lib.sh
@@ -79,7 +79,7 @@ step_long() {
     count_ctest --test-dir build/release -L long -LE gpu --output-on-failure
     return 0
   fi
-  deadline=$(($(date +%s) + 60 * ${PROOFLINE_LONG_MINUTES:-2}))
+  deadline=$(($(date +%s) + 60 * ${PROOFLINE_LONG_MINUTES:-1}))
   mapfile -t names < <(printf '%s\n' "${names[@]}" | shuf --random-source=<(yes "$PROOFLINE_TEST_SEED"))
   for name in "${names[@]}"; do
     [ "$(date +%s)" -lt "$deadline" ] || break
@@ -110,7 +110,7 @@ run_step() {
 }
 
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(release judges)
+[ ${#steps[@]} -gt 0 ] || steps=(release judges asan long)
 for step in "${steps[@]}"; do
   [ "$(type -t "step_$step")" = function ] || fail "there is no step $step; the steps are: release judges asan tsan long"
 done

@@ -12,6 +12,8 @@
 //     stop earlier) and is then dropped.
 //  6. A coordinator that restarts, and a worker that gives work back (kCancelled, unasked) because it is leaving, cost a partition
 //     no failure; such a worker gets nothing more.
+//  7. A sealed partition goes to a device that has room and was last given its circuit, so that a key stays where it is; else to
+//     the one that holds least, and among those to one that would not have to drop another circuit's key.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +56,7 @@ struct WorkerInfo {
   uint32_t capacity = 1;  // slots it may hold at once
   uint32_t held = 0;
   bool draining = false;  // gets nothing new
+  uint64_t circuit = 0;   // of its last lease in this life of ours; 0: none yet
   uint64_t done = 0, failed = 0;
 };
 
@@ -165,7 +168,7 @@ class Scheduler {
   void RetrySynth(Job& job, Partition& part, const Error& error, uint64_t now_ns);
   void ReleaseLeased(uint32_t slot, const Error& error, bool counts, uint64_t now_ns, int64_t now_unix_ms);
   void BeginAttemptOf(Job& job, Partition& part);
-  uint32_t PickWorker(WorkerRole role, uint32_t avoid) const;
+  uint32_t PickWorker(WorkerRole role, uint32_t avoid, uint64_t circuit = 0) const;
   int32_t PickFreeSlot(bool critical) const;
   void DispatchLeases(uint64_t now_ns);
   void DispatchWipes();

@@ -1,5 +1,6 @@
 // Time, and who gets what next.
 #include <limits>
+#include <tuple>
 
 #include "coordinator/scheduler.h"
 
@@ -30,14 +31,17 @@ int64_t Scheduler::NextDeadlineUnixMs() const {
 // ---- dispatch ----
 
 // 0: none now. A worker to be avoided is taken only if it is the only one of its role.
-uint32_t Scheduler::PickWorker(WorkerRole role, uint32_t avoid) const {
-  uint32_t best = 0, best_held = 0;
+uint32_t Scheduler::PickWorker(WorkerRole role, uint32_t avoid, uint64_t circuit) const {
+  const auto cost = [&](const WorkerInfo& worker) {
+    return std::tuple(circuit != 0 && worker.circuit != circuit, worker.held, circuit != 0 && worker.circuit != 0);
+  };
+  uint32_t best = 0;
   bool others = false;
   for (const auto& [instance, worker] : workers_) {
     if (worker.role != role || worker.draining) continue;
     if (instance != avoid) others = true;
     if (instance == avoid || worker.held >= worker.capacity) continue;
-    if (best == 0 || worker.held < best_held) best = instance, best_held = worker.held;
+    if (best == 0 || cost(worker) < cost(workers_.at(best))) best = instance;
   }
   if (best != 0 || others || avoid == 0) return best;
   const auto only = workers_.find(avoid);
@@ -60,7 +64,7 @@ void Scheduler::DispatchLeases(uint64_t now_ns) {
   for (auto at = ready_.begin(); at != ready_.end();) {
     Job& job = *table_.Find(at->job);
     Partition& part = job.parts[at->part];
-    const uint32_t instance = PickWorker(WorkerRole::kGpu, part.new_attempt_for_lease ? part.avoid_instance : 0);
+    const uint32_t instance = PickWorker(WorkerRole::kGpu, part.new_attempt_for_lease ? part.avoid_instance : 0, job.record.circuit);
     if (instance == 0) {
       if (PickWorker(WorkerRole::kGpu, 0) == 0) return;
       ++at;
@@ -71,7 +75,9 @@ void Scheduler::DispatchLeases(uint64_t now_ns) {
     part.new_attempt_for_lease = false;
     SlotInfo& slot = slots_[static_cast<uint32_t>(part.slot)];
     slot.use = SlotUse::kLeased, slot.instance = instance, slot.attempt = part.attempt;
-    ++workers_.at(instance).held;
+    WorkerInfo& owner = workers_.at(instance);
+    ++owner.held;
+    owner.circuit = job.record.circuit;
     const uint64_t wait = now_ns - part.since_ns;
     part.phase = PartPhase::kGpu, part.since_ns = now_ns;
     part.stages.push_back({"gpu", wait, 0});

@@ -33,8 +33,9 @@ class SchedulerTest : public testing::Test {
     for (uint32_t i = 0; i < synths; ++i) s_.WorkerUp(kSynth1 + i, WorkerRole::kSynth, 1);
     for (uint32_t i = 0; i < gpus; ++i) s_.WorkerUp(kGpu1 + i, WorkerRole::kGpu, 1);
   }
-  uint64_t Submit(uint32_t parts = 1, wire::Priority priority = wire::PRIORITY_NORMAL, int64_t deadline = 0) {
+  uint64_t Submit(uint32_t parts = 1, wire::Priority priority = wire::PRIORITY_NORMAL, int64_t deadline = 0, uint64_t circuit = 1) {
     JobRecord r;
+    r.circuit = circuit;
     r.id = ++last_job_;
     r.name = "j" + std::to_string(r.id);
     r.priority = priority;
@@ -220,6 +221,39 @@ TEST_F(SchedulerTest, AFailedDeviceIsAvoidedIfThereIsAnother) {
   const auto leases = Of<LeaseSlot>(Go().actions);
   ASSERT_EQ(leases.size(), 1u);
   EXPECT_NE(leases[0].instance, first);
+}
+
+TEST_F(SchedulerTest, ADeviceKeepsTheCircuitItWasGiven) {
+  s_.SetSlotCount(16);
+  s_.WorkerUp(kSynth1, WorkerRole::kSynth, 16);
+  s_.WorkerUp(kGpu1, WorkerRole::kGpu, 2);
+  s_.WorkerUp(kGpu2, WorkerRole::kGpu, 2);
+  // The devices that partitions of these circuits go to, all sealed at once, and the first `proved` of them are done afterwards.
+  const auto lease = [&](const std::vector<uint64_t>& circuits, size_t proved) {
+    for (uint64_t circuit : circuits) Submit(1, wire::PRIORITY_NORMAL, 0, circuit);
+    for (const GrantSlot& grant : Of<GrantSlot>(Go().actions)) s_.Sealed(grant.slot, {}, now_, 0);
+    const auto leases = Of<LeaseSlot>(Go().actions);
+    std::vector<uint32_t> instances;
+    for (const LeaseSlot& l : leases) instances.push_back(l.instance);
+    for (size_t i = 0; i < proved; ++i) s_.Proved(leases[i].slot, "bytes", {}, now_, 0);
+    for (const WipeSlot& wipe : Of<WipeSlot>(Go().actions)) s_.Wiped(wipe.slot);
+    return instances;
+  };
+  using Instances = std::vector<uint32_t>;
+  EXPECT_EQ(lease({1}, 1), Instances{kGpu1});
+  EXPECT_EQ(lease({2}, 1), Instances{kGpu2});  // both are idle; the first one's key stays
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(lease({1}, 1), Instances{kGpu1});
+    EXPECT_EQ(lease({2, 1}, 2), (Instances{kGpu2, kGpu1}));
+  }
+  // More than its holder has room for: the other one helps, and then both have the key.
+  EXPECT_EQ(lease({1, 1, 1}, 3), (Instances{kGpu1, kGpu1, kGpu2}));
+  EXPECT_EQ(lease({1, 1}, 2), (Instances{kGpu1, kGpu2}));
+  // The holder dies; its successor has no key.
+  s_.WorkerDead(kGpu1, "signal 9", now_, 0);
+  s_.WorkerUp(kGpu1 + 10, WorkerRole::kGpu, 2);
+  EXPECT_EQ(lease({1}, 1), Instances{kGpu2});
+  EXPECT_EQ(lease({3}, 1), Instances{kGpu1 + 10});
 }
 
 TEST_F(SchedulerTest, LackOfAResourceIsRetriedAfterAPause) {

@@ -70,6 +70,33 @@ TEST_F(KillTest, GpuWorkerKilledOverItsWork) {
   KillOverWork("gpu", "lease");
 }
 
+// Two owners of two devices: both work, and the death of one does not disturb the other.
+TEST_F(KillTest, OneOfTwoOwnersKilledUnderLoad) {
+  ASSERT_NO_FATAL_FAILURE(UpWithCircuit({"--device", "cpu", "--device", "cpu"}));
+  // Pid and number of proofs of each live owner, by its ordinal.
+  const auto owners = [&] {
+    std::map<int, std::pair<pid_t, int>> out;
+    json status = Status();
+    for (const auto& worker : status["workers"])
+      if (worker["role"] == "gpu" && worker["state"] != "lost") out[worker["ordinal"]] = {worker["pid"], worker["done"]};
+    return out;
+  };
+  const std::string job = SubmitMany(80);
+  ASSERT_TRUE(Eventually([&] {
+    auto now = owners();
+    return now.size() == 2 && now[0].second > 0 && now[1].second > 0;
+  })) << Status();
+  const auto before = owners();
+  SendSignal(before.at(0).first, SIGKILL);
+  ExpectAllProved(job, 80);
+  const auto after = owners();
+  ASSERT_EQ(after.size(), 2u);
+  EXPECT_NE(after.at(0).first, before.at(0).first);
+  EXPECT_EQ(after.at(1).first, before.at(1).first);
+  EXPECT_GT(after.at(1).second, before.at(1).second);
+  EXPECT_EQ(Status()["workers_lost"], 1);
+}
+
 TEST_F(KillTest, CoordinatorKilledWithWorkInFlight) {
   ASSERT_NO_FATAL_FAILURE(UpWithCircuit());
   const pid_t gpu = WorkerPid("gpu"), synth = WorkerPid("synth"), coordinator = CoordinatorPid();

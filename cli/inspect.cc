@@ -7,6 +7,9 @@
 #include "cli/inspect_file.h"
 #include "cli/output_paths.h"
 #include "core/base/text.h"
+#include "core/formats/parameter_manifest.h"
+#include "core/formats/params.h"
+#include "core/formats/point_check_record.h"
 #include "core/formats/vkey_json.h"
 #include "core/formats/zkey.h"
 #include "core/groth16/backend.h"
@@ -15,7 +18,7 @@ namespace proofline::cli {
 namespace {
 
 struct InspectOptions {
-  std::string file, export_vkey;
+  std::string file, export_vkey, manifest;
   bool check_points = false, json = false;
 };
 
@@ -59,12 +62,47 @@ Status CheckPoints(const MappedFile& file, InspectReport& report) {
   return OkStatus();
 }
 
+// The work of hours for a large file: done once for each content.
+Status CheckParamsPoints(const MappedFile& file, InspectReport& report) {
+  PL_ASSIGN_OR_RETURN(ParamsFile params, ReadParams(file.bytes(), file.name()));
+  PL_ASSIGN_OR_RETURN(const Digest512 digest, Blake2bOfFile(file));
+  const PointCheckRecords records = PointCheckRecords::OfUser();
+  report["points_checked_before"] = records.Has(digest);
+  if (!records.Has(digest)) {
+    PL_RETURN_IF_ERROR(proofline::CheckParamsPoints(params, file.name(), PointChecks::kSubgroup, [&](ByteSpan section) { file.DropPages(section); }));
+    PL_RETURN_IF_ERROR(file.CheckUnchanged());
+    if (Status kept = records.Add(digest); !kept.ok()) Warn(StrCat("the result will not be remembered: ", kept.ToString()));
+  }
+  report["point_check"] = "all on their curves and in their subgroups";
+  return OkStatus();
+}
+
+Status CheckManifest(const MappedFile& file, const std::string& path, InspectReport& report) {
+  PL_ASSIGN_OR_RETURN(MappedFile text, MappedFile::Open(path, {.guarded = true, .stream_limit = StreamOf({FileKind::kJson}, kMaxManifestBytes)}));
+  PL_ASSIGN_OR_RETURN(const ParameterManifest manifest,
+                      ParameterManifestFromJson({reinterpret_cast<const char*>(text.bytes().data()), text.bytes().size()}, path));
+  PL_ASSIGN_OR_RETURN(const Digest512 whole, Blake2bOfFile(file));
+  const ParameterDigest digest = ParameterDigestOf(whole);
+  report["digest"] = ParameterDigestHex(digest);
+  return CheckAgainstManifest(manifest, file.name(), digest);
+}
+
+// Leave to read on is given for the kinds that an option is for.
+Status CheckUse(const InspectOptions& options, const std::string& kind) {
+  const bool is_params = kind == "params", is_zkey = kind == "zkey";
+  if (options.check_points && !is_zkey && !is_params)
+    return Status(ErrorCode::kUsage, StrCat(options.file, ": is ", kind, ", --check-points is for a zkey or params"));
+  if (!options.export_vkey.empty() && !is_zkey)
+    return Status(ErrorCode::kUsage, StrCat(options.file, ": is ", kind, ", --export-vkey is for a zkey"));
+  return OkStatus();
+}
+
 Status Inspect(const InspectOptions& options, const MappedFile& file, InspectReport& report) {
   PL_ASSIGN_OR_RETURN(report, InspectFile(file));
-  if ((options.check_points || !options.export_vkey.empty()) && report["kind"] != "zkey")
-    return Status(ErrorCode::kUsage, StrCat(options.file, ": is ", report["kind"].get<std::string>(),
-                                            ", --check-points and --export-vkey are for a zkey"));
-  if (options.check_points) PL_RETURN_IF_ERROR(CheckPoints(file, report));
+  const std::string kind = report["kind"];
+  PL_RETURN_IF_ERROR(CheckUse(options, kind));
+  if (!options.manifest.empty()) PL_RETURN_IF_ERROR(CheckManifest(file, options.manifest, report));
+  if (options.check_points) PL_RETURN_IF_ERROR(kind == "params" ? CheckParamsPoints(file, report) : CheckPoints(file, report));
   if (!options.export_vkey.empty()) PL_RETURN_IF_ERROR(ExportVerificationKey(file, options.export_vkey));
   return OkStatus();
 }
@@ -88,9 +126,11 @@ Status RunInspect(const InspectOptions& options) {
 void AddInspect(CLI::App& app, Command& command) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App* sub = app.add_subcommand("inspect", "Says what a file is: kind, curve, sizes, and what is odd about it. Prints no witness value.");
-  sub->add_option("FILE", options->file, ".zkey, .wtns, .r1cs, .ptau, or a proof, public signals or a verification key in JSON")->required();
+  sub->add_option("FILE", options->file, ".zkey, .wtns, .r1cs, .ptau, .params, .vk, a proof in JSON or in bytes, public signals, a verification key or a manifest in JSON")
+      ->required();
   sub->add_option("--export-vkey", options->export_vkey, "write the verification key of a .zkey to this file, as snarkjs would");
-  sub->add_flag("--check-points", options->check_points, "check that every point of a .zkey is on its curve and in its subgroup");
+  sub->add_flag("--check-points", options->check_points, "check that every point of a .zkey or .params is on its curve and in its subgroup");
+  sub->add_option("--manifest", options->manifest, "a parameters.json: the file must have the digest that stands there under its name");
   sub->add_flag("--json", options->json, "print one JSON document");
   sub->callback([options, &command] { command.run = [options] { return RunInspect(*options); }; });
 }

@@ -8,6 +8,11 @@
 
 #include "core/base/text.h"
 #include "core/formats/curve_prime.h"
+#include "core/formats/filecoin_file.h"
+#include "core/formats/parameter_manifest.h"
+#include "core/formats/params.h"
+#include "core/formats/params_writer.h"
+#include "core/formats/proof_bytes.h"
 #include "core/formats/proof_json.h"
 #include "core/formats/ptau.h"
 #include "core/formats/public_json.h"
@@ -195,6 +200,12 @@ Status InspectJson(const MappedFile& file, InspectReport& report, InspectReport&
     if (!std::ranges::all_of(publics, fits)) odd.push_back("some values are not below r of bn128: they can only be for bls12381");
     return OkStatus();
   }
+  if (text.find("\"cid\"") != std::string_view::npos && text.find("\"sector_size\"") != std::string_view::npos) {
+    PL_ASSIGN_OR_RETURN(ParameterManifest manifest, ParameterManifestFromJson(text, file.name()));
+    report["kind"] = "parameters manifest";
+    report["files"] = manifest.files.size();
+    return OkStatus();
+  }
   // A name this long occurs in one of the two kinds only.
   if (text.find("\"vk_alpha_1\"") != std::string_view::npos) {
     std::string note;
@@ -218,6 +229,63 @@ Status InspectJson(const MappedFile& file, InspectReport& report, InspectReport&
   return OkStatus();
 }
 
+void AddNote(const std::string& name, InspectReport& report, InspectReport& odd) {
+  const auto note = ReadParamsNote(name);
+  report["known_secret"] = note.has_value();
+  if (note) odd.push_back(StrCat("UNSAFE: a test key whose secret is known: ", *note));
+}
+
+Status InspectParams(const MappedFile& file, InspectReport& report, InspectReport& odd) {
+  PL_ASSIGN_OR_RETURN(ParamsFile params, ReadParams(file.bytes(), file.name()));
+  report["curve"] = CurveJsonName(CurveId::kBls12381);
+  report["variables"] = params.n_vars();
+  report["public_inputs"] = params.n_public();
+  report["domain"] = uint64_t{1} << params.log2_domain;
+  report["log2_domain"] = params.log2_domain;
+  report["points"] = {{"ic", params.vk.ic.size() / 96}, {"h", params.h.size() / 96}, {"l", params.l.size() / 96},
+                      {"a", params.a.size() / 96},      {"b_g1", params.b1.size() / 96}, {"b_g2", params.b2.size() / 192}};
+  AddNote(file.name(), report, odd);
+  auto vk = DecodeVk(params.vk, file.name());
+  if (!vk.ok()) odd.push_back(StrCat("INVALID: ", vk.status().error().fact));
+  return OkStatus();
+}
+
+Status InspectVk(const MappedFile& file, InspectReport& report, InspectReport& odd) {
+  PL_ASSIGN_OR_RETURN(VkFile vk, ReadVk(file.bytes(), file.name()));
+  report["curve"] = CurveJsonName(CurveId::kBls12381);
+  report["public_inputs"] = vk.n_public();
+  report["compressed"] = vk.form == PointForm::kCompressed;
+  AddNote(file.name(), report, odd);
+  auto decoded = DecodeVk(vk, file.name());
+  if (!decoded.ok()) odd.push_back(StrCat("INVALID: ", decoded.status().error().fact));
+  return OkStatus();
+}
+
+Status InspectProofBytes(const MappedFile& file, InspectReport& report, InspectReport& odd) {
+  report["curve"] = CurveJsonName(CurveId::kBls12381);
+  report["partitions"] = file.size_bytes() / kProofBytes;
+  auto proofs = DecodeProofs(file.bytes(), file.name());
+  if (!proofs.ok()) odd.push_back(StrCat("INVALID: ", proofs.status().error().fact));
+  return OkStatus();
+}
+
+Status InspectFilecoin(const MappedFile& file, InspectReport& report, InspectReport& odd) {
+  const FilecoinKind kind = DetectFilecoinKind(file.bytes());
+  report["kind"] = FilecoinKindName(kind);
+  switch (kind) {
+    case FilecoinKind::kParams: return InspectParams(file, report, odd);
+    case FilecoinKind::kVk: return InspectVk(file, report, odd);
+    case FilecoinKind::kProof: return InspectProofBytes(file, report, odd);
+    case FilecoinKind::kNone: break;
+  }
+  // What is wrong with it, where the name says what it was meant to be.
+  const std::string_view name = file.name();
+  if (name.ends_with(".params")) return ReadParams(file.bytes(), name).status();
+  if (name.ends_with(".vk")) return ReadVk(file.bytes(), name).status();
+  return Status(ErrorCode::kInvalidFile, StrCat(name, ": is ", FileKindName(DetectFileKind(file.bytes())),
+                                                ", expected zkey, wtns, r1cs, ptau, wasm, json, params, vk or proof bytes"));
+}
+
 }  // namespace
 
 Result<InspectReport> InspectFile(const MappedFile& file) {
@@ -234,8 +302,8 @@ Result<InspectReport> InspectFile(const MappedFile& file) {
     case FileKind::kPtau: status = InspectPtau(file, report, odd); break;
     case FileKind::kJson: status = InspectJson(file, report, odd); break;
     case FileKind::kWasm: break;
-    default:
-      return Status(ErrorCode::kInvalidFile, StrCat(file.name(), ": is ", FileKindName(kind), ", expected zkey, wtns, r1cs, ptau, wasm or json"));
+    case FileKind::kUnknown:
+    case FileKind::kEmpty: status = InspectFilecoin(file, report, odd); break;
   }
   if (!status.ok()) return status;
   report["odd"] = std::move(odd);

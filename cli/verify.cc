@@ -1,4 +1,4 @@
-// proofline verify VKEY.json PUBLIC.json PROOF.json
+// proofline verify VKEY.json PUBLIC.json PROOF.json, and with --filecoin KIND the same three in Filecoin's forms
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/output_paths.h"
+#include "cli/verify_filecoin.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/formats/proof_json.h"
@@ -20,7 +21,7 @@ namespace proofline::cli {
 namespace {
 
 struct VerifyOptions {
-  std::string vkey, publics, proof, calldata;
+  std::string vkey, publics, proof, calldata, filecoin, sector_size;
   bool allow_unsafe = false, json = false;
 };
 
@@ -94,10 +95,17 @@ Status Check(const VerifyOptions& options, nlohmann::ordered_json& report) {
   return WriteFileAtomically(options.calldata, SolidityCalldata(proof, publics) + "\n");
 }
 
+Status CheckFilecoin(const VerifyOptions& options, nlohmann::ordered_json& report) {
+  if (!options.calldata.empty() || options.allow_unsafe)
+    return Status(ErrorCode::kUsage, "--calldata and --allow-unsafe-key are not for proofs of Filecoin");
+  report["kind"] = options.filecoin;
+  return VerifyFilecoin({options.filecoin, options.sector_size, options.vkey, options.publics, options.proof}, report);
+}
+
 Status RunVerify(const VerifyOptions& options) {
   nlohmann::ordered_json report;
   report["valid"] = false;
-  Status status = Check(options, report);
+  Status status = options.filecoin.empty() ? Check(options, report) : CheckFilecoin(options, report);
   report["valid"] = status.ok();
   if (!status.ok()) report["error"] = {{"code", ErrorCodeName(status.code())}, {"fact", status.error().fact}};
   if (options.json) {
@@ -113,9 +121,15 @@ Status RunVerify(const VerifyOptions& options) {
 void AddVerify(CLI::App& app, Command& command) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App* sub = app.add_subcommand("verify", "Checks a proof: prints OK and exits 0, or says why not and exits 1.");
-  sub->add_option("VKEY.json", options->vkey, "verification key (verification_key.json, or the .zkey itself)")->required();
-  sub->add_option("PUBLIC.json", options->publics, "public signals")->required();
-  sub->add_option("PROOF.json", options->proof, "the proof")->required();
+  sub->add_option("VKEY.json", options->vkey,
+                  "verification key (verification_key.json, or the .zkey itself); with --filecoin a .vk or .params")
+      ->required();
+  sub->add_option("PUBLIC.json", options->publics, "public signals; with --filecoin of one partition, or an array with those of each")->required();
+  sub->add_option("PROOF.json", options->proof, "the proof; with --filecoin its bytes, 192 for each partition")->required();
+  auto* filecoin = sub->add_option("--filecoin", options->filecoin, "a proof of Filecoin, of this kind; all partitions are checked at once")
+                       ->check(CLI::IsMember({"porep", "winning", "window", "update"}));
+  sub->add_option("--sector-size", options->sector_size, "of --filecoin: compare the numbers of inputs and partitions with this size's (32GiB)")
+      ->needs(filecoin);
   sub->add_flag("--allow-unsafe-key", options->allow_unsafe, "accept a key with gamma2 = delta2 (for tests: its proofs can be forged)");
   sub->add_option("--calldata", options->calldata,
                   "if the proof is valid, write the arguments for snarkjs's Solidity verifier to this file");

@@ -71,6 +71,21 @@ Digest256 HmacSha256::Finish() {
   return out;
 }
 
+struct Blake2b512::Impl {
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+  ~Impl() { EVP_MD_CTX_free(context); }
+};
+
+Blake2b512::Blake2b512() : impl_(std::make_unique<Impl>()) { Must(impl_->context && EVP_DigestInit_ex(impl_->context, EVP_blake2b512(), nullptr) == 1); }
+Blake2b512::~Blake2b512() = default;
+void Blake2b512::Update(ByteSpan bytes) { Must(EVP_DigestUpdate(impl_->context, bytes.data(), bytes.size()) == 1); }
+Digest512 Blake2b512::Finish() {
+  Digest512 out;
+  unsigned length = 0;
+  Must(EVP_DigestFinal_ex(impl_->context, out.data(), &length) == 1 && length == out.size());
+  return out;
+}
+
 Digest256 Sha256Of(ByteSpan bytes) {
   Sha256 hash;
   hash.Update(bytes);

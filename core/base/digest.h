@@ -11,6 +11,7 @@
 namespace proofline {
 
 using Digest256 = std::array<uint8_t, 32>;
+using Digest512 = std::array<uint8_t, 64>;
 
 // Takes any number of pieces; Finish once.
 class Sha256 {
@@ -51,6 +52,21 @@ class HmacSha256 {
   HmacSha256& operator=(const HmacSha256&) = delete;
   void Update(ByteSpan bytes);
   Digest256 Finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// RFC 7693 with 64 bytes of digest and no key.
+class Blake2b512 {
+ public:
+  Blake2b512();
+  ~Blake2b512();
+  Blake2b512(const Blake2b512&) = delete;
+  Blake2b512& operator=(const Blake2b512&) = delete;
+  void Update(ByteSpan bytes);
+  Digest512 Finish();
 
  private:
   struct Impl;

@@ -19,4 +19,8 @@ std::string PublicToJson(std::span<const FrCanonical> publics);
 // Every value below the curve's r, else kInvalidFile with its index. How many there are is for the caller to compare.
 Result<std::vector<FrCanonical>> PublicFromJson(std::string_view text, std::string_view name, CurveId curve);
 
+
+// The public inputs of several partitions: an array of such arrays, or one such array for one partition. At least one partition.
+Result<std::vector<std::vector<FrCanonical>>> PartitionPublicsFromJson(std::string_view text, std::string_view name, CurveId curve);
+
 }  // namespace proofline

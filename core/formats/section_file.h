@@ -17,7 +17,8 @@ namespace proofline {
 
 enum class FileKind : uint8_t { kUnknown, kEmpty, kZkey, kWtns, kR1cs, kPtau, kWasm, kJson };
 
-// By the first bytes alone; kJson for anything that starts like JSON after white space.
+// By the first bytes alone; kJson for anything that starts like JSON after white space. Files of bellperson's have nothing there to know
+// them by, see DetectFilecoinKind (filecoin_file.h).
 FileKind DetectFileKind(ByteSpan bytes);
 // "zkey", "wtns", ..., "empty", "unknown kind of file".
 std::string_view FileKindName(FileKind kind);

@@ -49,12 +49,12 @@ class Backend {
   virtual Status CheckWitness(ByteSpan witness) const = 0;
 
   // rows_a[i] = sum of A's coefficients over constraint i times the witness, rows_b likewise; missing rows are 0.
-  // Allocates an index of 4 bytes a coefficient at most.
+  // Allocates an index of 4 bytes a coefficient at most. kUnsupported for a key that holds no coefficients.
   virtual Status ComputeRows(const ProvingKeyView& key, ByteSpan witness, MutableByteSpan rows_a,
                              MutableByteSpan rows_b) const = 0;
 
-  // The proof of snarkjs's form: (alpha + A.z + r delta, beta + B.z + s delta, ...). Rows come from ComputeRows for the same witness.
-  // Does not verify. Allocates two vectors of the domain (64 bytes a constraint) and the scratch of one MSM.
+  // (alpha + A.z + r delta, beta + B.z + s delta, ...), the same bytes whatever the key's form. Rows come from ComputeRows, or from the
+  // circuit, for the same witness. Does not verify. Allocates two vectors of the domain (64 bytes a constraint) and the scratch of one MSM.
   virtual Result<Proof> Prove(const ProvingKeyView& key, ByteSpan witness, ByteSpan rows_a, ByteSpan rows_b,
                               const Blinding& blinding, const StageObserver& observer) const = 0;
 

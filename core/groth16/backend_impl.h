@@ -56,6 +56,9 @@ class BackendImpl final : public Backend {
   Status ComputeRows(const ProvingKeyView& key, ByteSpan witness, MutableByteSpan rows_a,
                      MutableByteSpan rows_b) const override {
     PL_RETURN_IF_ERROR(CheckShape(key, witness, rows_a.size(), rows_b.size()));
+    // Keys that hold their circuit have at least the records of the extra rows of A.
+    if (key.coefficients.empty())
+      return Status(ErrorCode::kUnsupported, "the key holds no coefficients", "A.z and B.z of such a key come from its circuit");
     try {
       return RowComputer<Fr>(key, witness, rows_a, rows_b).Run();
     } catch (const std::bad_alloc&) {

@@ -10,7 +10,7 @@
 
 namespace proofline {
 
-enum class PointFault : uint8_t { kNone, kCoordinate, kOffCurve, kOffSubgroup, kInfinity };
+enum class PointFault : uint8_t { kNone, kCoordinate, kOffCurve, kOffSubgroup, kInfinity, kFlags };
 
 inline std::string_view PointFaultText(PointFault fault) {
   switch (fault) {
@@ -19,6 +19,7 @@ inline std::string_view PointFaultText(PointFault fault) {
     case PointFault::kOffCurve: return "is not on the curve";
     case PointFault::kOffSubgroup: return "is on the curve but not in the subgroup of order r";
     case PointFault::kInfinity: return "is the point at infinity";
+    case PointFault::kFlags: return "has flags in its first byte that its form does not have";
   }
   return "is wrong";
 }

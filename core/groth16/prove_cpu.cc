@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <new>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "core/curve/curve.h"
 #include "core/curve/msm.h"
 #include "core/groth16/convert.h"
+#include "core/groth16/density.h"
 #include "core/groth16/prove.h"
 #include "core/poly/ntt.h"
 
@@ -125,18 +127,18 @@ class Prover {
   Proof Run(ByteSpan rows_a, ByteSpan rows_b, const Blinding& blinding) {
     typename Assembler<Curve>::Sums sums;
     // h first: its vectors are the largest thing here and are gone before the points are read.
-    SecretBuffer<Fr> h = Quotient(rows_a, rows_b);
+    SecretBuffer<Fr> h = HScalars(rows_a, rows_b);
     clock_.Done("ntt");
-    ByteSpan h_bytes(reinterpret_cast<const uint8_t*>(h.data()), h.size() * sizeof(Fr));
+    ByteSpan h_bytes(reinterpret_cast<const uint8_t*>(h.data()), key_.h_count() * sizeof(Fr));
     sums.h = Msm<Fr, Fq>(key_.h, h_bytes);
     clock_.Done("msm_h");
     h.Reset();
 
-    sums.a = Msm<Fr, Fq>(key_.a, witness_);
+    sums.a = DenseMsm<Fq>(key_.a, key_.a_density);
     clock_.Done("msm_a");
-    sums.b1 = Msm<Fr, Fq>(key_.b1, witness_);
+    sums.b1 = DenseMsm<Fq>(key_.b1, key_.b_density);
     clock_.Done("msm_b1");
-    sums.b2 = Msm<Fr, Fq2>(key_.b2, witness_);
+    sums.b2 = DenseMsm<Fq2>(key_.b2, key_.b_density);
     clock_.Done("msm_b2");
     sums.c = Msm<Fr, Fq>(key_.c, witness_.subspan((size_t{key_.n_public} + 1) * kFrBytes));
     clock_.Done("msm_c");
@@ -146,18 +148,51 @@ class Prover {
   }
 
  private:
-  // The values of a*b - c on the odd coset, canonical, where c interpolates a*b on the domain: the scalars of key.h.
-  SecretBuffer<Fr> Quotient(ByteSpan rows_a, ByteSpan rows_b) {
+  // The points of a query that leaves variables out, times the witness. The scalars are gathered a range at a time.
+  template <class F>
+  Xyzz<F> DenseMsm(ByteSpan points, ByteSpan density) const {
+    if (density.empty()) return Msm<Fr, F>(points, witness_);
+    constexpr size_t kVariables = size_t{1} << 22;
+    SecretBuffer<FrCanonical> scalars(std::min<size_t>(kVariables, key_.n_vars));
+    Xyzz<F> sum = Xyzz<F>::Infinity();
+    for (size_t first = 0; first < key_.n_vars; first += kVariables) {
+      size_t count = 0;
+      ForEachDense(density, first, std::min<size_t>(first + kVariables, key_.n_vars), [&](size_t variable) {
+        std::memcpy(&scalars[count++], witness_.data() + variable * kFrBytes, kFrBytes);
+      });
+      ByteSpan bytes(reinterpret_cast<const uint8_t*>(scalars.data()), count * kFrBytes);
+      sum.Add(Msm<Fr, F>(points.first(count * Affine<F>::kBytes), bytes));
+      points = points.subspan(count * Affine<F>::kBytes);
+    }
+    return sum;
+  }
+
+  // The scalars of key.h, canonical: as its basis says, and a last one that is 0 where the basis has one point less.
+  SecretBuffer<Fr> HScalars(ByteSpan rows_a, ByteSpan rows_b) {
     const size_t n = key_.domain();
     const NttPlan<Fr> plan(static_cast<int>(key_.log2_domain));
+    SecretBuffer<Fr> a(n), b(n);
+    MultiplyOnOddCoset(plan, rows_a, rows_b, a, b);
+    if (key_.h_basis == HBasis::kMonomial) {
+      plan.InverseToBitReversed(a.span());
+      QuotientCoefficients(a, b);
+      return b;
+    }
+    ForRanges(n, [&](size_t first, size_t last) {
+      for (size_t i = first; i < last; ++i) a[i] = a[i].ToCanon();
+    });
+    return a;
+  }
+
+  // a = the values of a*b - c on the odd coset, where c interpolates a*b on the domain; b is scratch.
+  void MultiplyOnOddCoset(const NttPlan<Fr>& plan, ByteSpan rows_a, ByteSpan rows_b, SecretBuffer<Fr>& a, SecretBuffer<Fr>& b) const {
+    const size_t n = plan.n();
     auto row = [](ByteSpan rows, size_t i) { return Fr::LoadMont(rows.data() + i * kFrBytes); };
     auto load = [&](SecretBuffer<Fr>& to, ByteSpan rows) {
       ForRanges(n, [&](size_t first, size_t last) {
         for (size_t i = first; i < last; ++i) to[i] = row(rows, i);
       });
     };
-
-    SecretBuffer<Fr> a(n), b(n);
     load(a, rows_a);
     plan.ExtendToOddCoset(a.span());
     load(b, rows_b);
@@ -171,9 +206,22 @@ class Prover {
     });
     plan.ExtendToOddCoset(b.span());
     ForRanges(n, [&](size_t first, size_t last) {
-      for (size_t i = first; i < last; ++i) a[i] = (a[i] - b[i]).ToCanon();
+      for (size_t i = first; i < last; ++i) a[i] -= b[i];
     });
-    return a;
+  }
+
+  // From n times the coefficients of p(eta x), bit-reversed, to those of p / Z, canonical and in order. Z = x^n - 1 is the same, eta^n - 1,
+  // on the whole coset, so the quotient by it is exact there, and which coset was taken does not show in its coefficients.
+  void QuotientCoefficients(const SecretBuffer<Fr>& from, SecretBuffer<Fr>& to) const {
+    const size_t n = key_.domain();
+    const int log2_n = static_cast<int>(key_.log2_domain);
+    const Fr eta = OddCosetShift<Fr>(log2_n);
+    const Fr scale = ((PowU64(eta, n) - Fr::One()) * Fr::FromU64(n)).Inverse();
+    const Fr step = eta.Inverse();
+    ForRanges(n, [&](size_t first, size_t last) {
+      Fr factor = scale * PowU64(step, first);
+      for (size_t i = first; i < last; ++i, factor *= step) to[i] = (from[ReverseBits(i, log2_n)] * factor).ToCanon();
+    });
   }
 
   const ProvingKeyView& key_;

@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "core/groth16/constraint_source.h"
 #include "core/groth16/r1cs.h"
 #include "core/poly/domain.h"
 
@@ -68,6 +69,26 @@ QapAtPoint<Fr> EvaluateQap(const R1csView& r1cs, int log2_domain, const Fr& tau)
   tbb::parallel_invoke([&] { column_sums(out.u, &R1csConstraint::a); }, [&] { column_sums(out.v, &R1csConstraint::b); },
                        [&] { column_sums(out.w, &R1csConstraint::c); });
   for (uint32_t s = 0; s <= r1cs.n_public(); ++s) out.u[s] += lagrange[r1cs.n_constraints + s];
+  return out;
+}
+
+
+// The same in one pass over the rows, in the calling thread.
+template <class Fr>
+QapAtPoint<Fr> EvaluateQap(const ConstraintSource& source, int log2_domain, const Fr& tau) {
+  const ConstraintSource::Shape& shape = source.shape();
+  std::vector<Fr> lagrange =
+      LagrangeAt(tau, log2_domain, Fr::One(), RootOfUnity<Fr>(log2_domain), shape.n_constraints + shape.n_public + 1);
+  QapAtPoint<Fr> out;
+  for (std::vector<Fr>* sums : {&out.u, &out.v, &out.w}) sums->assign(shape.n_vars, Fr::Zero());
+  size_t at = 0;
+  source.ForEachRow([&](const ConstraintRow& row) {
+    const Fr& value = lagrange[at++];
+    for (const ConstraintTerm& t : row.a) out.u[t.variable] += Fr::FromRaw(t.coefficient) * value;
+    for (const ConstraintTerm& t : row.b) out.v[t.variable] += Fr::FromRaw(t.coefficient) * value;
+    for (const ConstraintTerm& t : row.c) out.w[t.variable] += Fr::FromRaw(t.coefficient) * value;
+  });
+  for (uint32_t s = 0; s <= shape.n_public; ++s) out.u[s] += lagrange[at++];
   return out;
 }
 

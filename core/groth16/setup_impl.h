@@ -40,48 +40,41 @@ Result<SetupSecret<Fr>> DeriveSetupSecret(std::string_view seed, uint32_t log2_d
   return secret;
 }
 
+// Multiplies the generators and hands the products to a sink, section by section.
 template <class Curve>
-class KeyGenerator {
+class KeyPointWriter {
   using Fr = typename Curve::Fr;
   using G1 = typename Curve::G1;
   using G2 = typename Curve::G2;
 
  public:
-  KeyGenerator(const R1csView& r1cs, const KeyShape& shape, const SetupSecret<Fr>& secret, KeySink& sink,
-               const SetupProgress& progress)
-      : r1cs_(r1cs), shape_(shape), secret_(secret), sink_(sink), progress_(progress), table1_(Curve::Generator1()),
-        table2_(Curve::Generator2()) {
-    total_ = 6 + uint64_t{shape.n_vars} * 4 + (uint64_t{1} << shape.log2_domain);
+  // `total` points are to come.
+  KeyPointWriter(KeySink& sink, const SetupProgress& progress, uint64_t total)
+      : sink_(sink), progress_(progress), total_(total), table1_(Curve::Generator1()), table2_(Curve::Generator2()) {}
+
+  // scalar(0), scalar(1), ... times the generator, as one section. The scalars are called for in parallel.
+  template <class ScalarFn>
+  Status WriteG1(KeySink::Section section, size_t count, const ScalarFn& scalar) {
+    return WriteSection(section, table1_, count, scalar);
+  }
+  template <class ScalarFn>
+  Status WriteG2(KeySink::Section section, size_t count, const ScalarFn& scalar) {
+    return WriteSection(section, table2_, count, scalar);
   }
 
-  Status Run() {
-    const int log2_n = static_cast<int>(shape_.log2_domain);
-    qap_ = EvaluateQap<Fr>(r1cs_, log2_n, secret_.tau);
-    const size_t n_public_wires = size_t{shape_.n_public} + 1;
-    const Fr delta_inverse = secret_.delta.Inverse();
-    auto ic_value = [&](size_t s) { return secret_.beta * qap_.u[s] + secret_.alpha * qap_.v[s] + qap_.w[s]; };
-
-    PL_RETURN_IF_ERROR(sink_.Begin(shape_));
-    PL_RETURN_IF_ERROR(WriteHeaderPoints());
-    PL_RETURN_IF_ERROR(WriteSection(KeySink::kIc, table1_, n_public_wires, ic_value));
-    PL_RETURN_IF_ERROR(WriteCoefficients());
-    PL_RETURN_IF_ERROR(WriteSection(KeySink::kA, table1_, shape_.n_vars, [&](size_t s) { return qap_.u[s]; }));
-    PL_RETURN_IF_ERROR(WriteSection(KeySink::kB1, table1_, shape_.n_vars, [&](size_t s) { return qap_.v[s]; }));
-    PL_RETURN_IF_ERROR(WriteSection(KeySink::kB2, table2_, shape_.n_vars, [&](size_t s) { return qap_.v[s]; }));
-    PL_RETURN_IF_ERROR(WriteSection(KeySink::kC, table1_, shape_.n_vars - n_public_wires,
-                                    [&](size_t s) { return ic_value(s + n_public_wires) * delta_inverse; }));
-    qap_ = {};
-    // The odd half of the Lagrange basis of size 2N: the proof's quotient is given by its values there.
-    const Fr root = RootOfUnity<Fr>(log2_n + 1);
-    std::vector<Fr> odd = LagrangeAt(secret_.tau, log2_n + 1, root, root.Square(), size_t{1} << log2_n);
-    return WriteSection(KeySink::kH, table1_, odd.size(), [&](size_t i) { return odd[i] * delta_inverse; });
+  Status WriteHeader(const Fr& alpha, const Fr& beta, const Fr& gamma, const Fr& delta) {
+    PL_RETURN_IF_ERROR(sink_.BeginSection(KeySink::kHeaderPoints, 3 * G1::kBytes + 3 * G2::kBytes));
+    const Fr g1_first[] = {alpha, beta}, g2_first[] = {beta, gamma};
+    auto of = [](const Fr* values) { return [values](size_t i) { return values[i]; }; };
+    PL_RETURN_IF_ERROR(AppendPoints(table1_, 2, of(g1_first)));
+    PL_RETURN_IF_ERROR(AppendPoints(table2_, 2, of(g2_first)));
+    PL_RETURN_IF_ERROR(AppendPoints(table1_, 1, of(&delta)));
+    return AppendPoints(table2_, 1, of(&delta));
   }
 
  private:
   static constexpr size_t kPointsPerPiece = 1 << 15;
-  static constexpr size_t kRecordsPerPiece = 1 << 15;
 
-  // Multiplies the generator of `table` by scalar(0), scalar(1), ... and writes the products as one section.
   template <class Table, class ScalarFn>
   Status WriteSection(KeySink::Section section, const Table& table, size_t count, const ScalarFn& scalar) {
     using Point = Affine<typename Table::Field>;
@@ -108,16 +101,48 @@ class KeyGenerator {
     return OkStatus();
   }
 
-  Status WriteHeaderPoints() {
-    PL_RETURN_IF_ERROR(sink_.BeginSection(KeySink::kHeaderPoints, 3 * G1::kBytes + 3 * G2::kBytes));
-    const Fr one = Fr::One();
-    const Fr g1_first[] = {secret_.alpha, secret_.beta}, g2_first[] = {secret_.beta, one};
-    auto of = [](const Fr* values) { return [values](size_t i) { return values[i]; }; };
-    PL_RETURN_IF_ERROR(AppendPoints(table1_, 2, of(g1_first)));
-    PL_RETURN_IF_ERROR(AppendPoints(table2_, 2, of(g2_first)));
-    PL_RETURN_IF_ERROR(AppendPoints(table1_, 1, of(&secret_.delta)));
-    return AppendPoints(table2_, 1, of(&secret_.delta));
+  KeySink& sink_;
+  const SetupProgress& progress_;
+  uint64_t done_ = 0, total_ = 0;
+  FixedBaseTable<Fr, typename G1::Field> table1_;
+  FixedBaseTable<Fr, typename G2::Field> table2_;
+};
+
+template <class Curve>
+class KeyGenerator {
+  using Fr = typename Curve::Fr;
+
+ public:
+  KeyGenerator(const R1csView& r1cs, const KeyShape& shape, const SetupSecret<Fr>& secret, KeySink& sink,
+               const SetupProgress& progress)
+      : r1cs_(r1cs), shape_(shape), secret_(secret), sink_(sink),
+        points_(sink, progress, 6 + uint64_t{shape.n_vars} * 4 + (uint64_t{1} << shape.log2_domain)) {}
+
+  Status Run() {
+    const int log2_n = static_cast<int>(shape_.log2_domain);
+    qap_ = EvaluateQap<Fr>(r1cs_, log2_n, secret_.tau);
+    const size_t n_public_wires = size_t{shape_.n_public} + 1;
+    const Fr delta_inverse = secret_.delta.Inverse();
+    auto ic_value = [&](size_t s) { return secret_.beta * qap_.u[s] + secret_.alpha * qap_.v[s] + qap_.w[s]; };
+
+    PL_RETURN_IF_ERROR(sink_.Begin(shape_));
+    PL_RETURN_IF_ERROR(points_.WriteHeader(secret_.alpha, secret_.beta, Fr::One(), secret_.delta));
+    PL_RETURN_IF_ERROR(points_.WriteG1(KeySink::kIc, n_public_wires, ic_value));
+    PL_RETURN_IF_ERROR(WriteCoefficients());
+    PL_RETURN_IF_ERROR(points_.WriteG1(KeySink::kA, shape_.n_vars, [&](size_t s) { return qap_.u[s]; }));
+    PL_RETURN_IF_ERROR(points_.WriteG1(KeySink::kB1, shape_.n_vars, [&](size_t s) { return qap_.v[s]; }));
+    PL_RETURN_IF_ERROR(points_.WriteG2(KeySink::kB2, shape_.n_vars, [&](size_t s) { return qap_.v[s]; }));
+    PL_RETURN_IF_ERROR(points_.WriteG1(KeySink::kC, shape_.n_vars - n_public_wires,
+                                       [&](size_t s) { return ic_value(s + n_public_wires) * delta_inverse; }));
+    qap_ = {};
+    // The odd half of the Lagrange basis of size 2N: the proof's quotient is given by its values there.
+    const Fr root = RootOfUnity<Fr>(log2_n + 1);
+    std::vector<Fr> odd = LagrangeAt(secret_.tau, log2_n + 1, root, root.Square(), size_t{1} << log2_n);
+    return points_.WriteG1(KeySink::kH, odd.size(), [&](size_t i) { return odd[i] * delta_inverse; });
   }
+
+ private:
+  static constexpr size_t kRecordsPerPiece = 1 << 15;
 
   // Constraint by constraint A's entries, then B's, then the extra rows of the public signals: the order of snarkjs.
   Status WriteCoefficients() {
@@ -152,11 +177,8 @@ class KeyGenerator {
   const KeyShape& shape_;
   const SetupSecret<Fr>& secret_;
   KeySink& sink_;
-  const SetupProgress& progress_;
-  FixedBaseTable<Fr, typename G1::Field> table1_;
-  FixedBaseTable<Fr, typename G2::Field> table2_;
+  KeyPointWriter<Curve> points_;
   QapAtPoint<Fr> qap_;
-  uint64_t done_ = 0, total_ = 0;
 };
 
 // GenerateKey's contract for one curve; `shape` comes from it.

@@ -1,5 +1,5 @@
-// Groth16 (Groth, EUROCRYPT 2016) as snarkjs lays it out: what a proof, a verification key, a proving key are, independent of
-// any file. core/formats fills these types after its checks; nothing here reads a file.
+// Groth16 (Groth, EUROCRYPT 2016) in the two forms that keys come in, snarkjs's and bellperson's: what a proof, a verification key, a
+// proving key are, independent of any file. core/formats fills these types after its checks; nothing here reads a file.
 #pragma once
 
 #include <array>
@@ -45,8 +45,15 @@ struct VerificationKey {
   uint32_t n_public() const { return static_cast<uint32_t>(ic.size() - 1); }
 };
 
-// A proving key where it lies (usually a mapped .zkey). Every span is a packed array in the file's form: Montgomery coordinates,
-// affine, infinity = all zero, no alignment promised. Lengths have been checked against the counts; the contents of the
+// The basis that a key's H query is for, which decides what its scalars are. With a, b, c the interpolants of the rows on the domain and
+// Z = X^domain - 1:
+enum class HBasis : uint8_t {
+  kOddCoset,  // domain points L'_(2i+1)(tau) / delta: the values of a*b - c on the odd points of the domain of twice the size
+  kMonomial,  // domain - 1 points tau^i Z(tau) / delta: the coefficients of (a*b - c) / Z
+};
+
+// A proving key where it lies (a mapped .zkey, or the image of a .params file). Every span is a packed array of one form: Montgomery
+// coordinates, affine, infinity = all zero, no alignment promised. Lengths have been checked against the counts; the contents of the
 // coefficients (matrix, constraint and signal indices) have been checked too; points may be unchecked, see CheckPoints in backend.h.
 // The memory belongs to whoever made the view and outlives it.
 struct ProvingKeyView {
@@ -54,16 +61,22 @@ struct ProvingKeyView {
   uint32_t n_vars = 0;    // the constant 1 counts
   uint32_t n_public = 0;  // the constant 1 does not
   uint32_t log2_domain = 0;
+  HBasis h_basis = HBasis::kOddCoset;
   uint32_t domain() const { return uint32_t{1} << log2_domain; }
+  uint32_t h_count() const { return h_basis == HBasis::kOddCoset ? domain() : domain() - 1; }
 
   ByteSpan alpha1, beta1, delta1;  // one G1 each
   ByteSpan beta2, gamma2, delta2;  // one G2 each
   ByteSpan ic;                     // n_public + 1 G1
-  ByteSpan a, b1;                  // n_vars G1
-  ByteSpan b2;                     // n_vars G2
+  ByteSpan a, b1;                  // G1, one for each variable that a_density, b_density name
+  ByteSpan b2;                     // G2, as b1
   ByteSpan c;                      // n_vars - n_public - 1 G1
-  ByteSpan h;                      // domain G1: odd points of the Lagrange basis of size 2 * domain, over delta
-  // Records of 12 + 32 bytes: u32 matrix (0 = A, 1 = B), u32 constraint, u32 signal, value * 2^512 mod r.
+  ByteSpan h;                      // h_count() G1
+  // Which variables have a point in A, and in B1 and B2: bit i % 64 of the little-endian 64-bit word i / 64, for n_vars bits, the rest
+  // 0. As many bits as points are set. Empty: all of them have one.
+  ByteSpan a_density, b_density;
+  // Records of 12 + 32 bytes: u32 matrix (0 = A, 1 = B), u32 constraint, u32 signal, value * 2^512 mod r. Empty for a key that does
+  // not hold its circuit (bellperson's), or that was read without: the rows then come from elsewhere.
   ByteSpan coefficients;
   static constexpr size_t kCoefficientBytes = 12 + kFrBytes;
   size_t coefficient_count() const { return coefficients.size() / kCoefficientBytes; }

@@ -83,29 +83,45 @@ typename Curve::G1 PublicPoint(const std::vector<typename Curve::G1>& ic, std::s
   return sum.ToAffine();
 }
 
-// Backend::Verify's contract.
 template <class Curve>
-Status VerifyProof(const VerificationKey& vk, std::span<const FrCanonical> publics, const Proof& proof) {
-  using Fr = typename Curve::Fr;
-  using G1 = typename Curve::G1;
-  using G2 = typename Curve::G2;
-  LoadedVerificationKey<Curve> key;
-  PL_RETURN_IF_ERROR(LoadVerificationKey<Curve>(vk, &key));
+struct LoadedProof {
+  typename Curve::G1 a, c;
+  typename Curve::G2 b;
+};
+
+template <class Curve>
+Status LoadProof(const Proof& proof, LoadedProof<Curve>* out) {
   if (proof.curve != Curve::kId) return verify_detail::CurveMismatch("the proof", proof.curve, Curve::kId);
+  PL_RETURN_IF_ERROR(verify_detail::LoadNonZero<Curve>("pi_a", proof.a, &out->a));
+  PL_RETURN_IF_ERROR(verify_detail::LoadNonZero<Curve>("pi_b", proof.b, &out->b));
+  return verify_detail::LoadNonZero<Curve>("pi_c", proof.c, &out->c);
+}
+
+// As many public values as the key is for, each < r.
+template <class Curve>
+Status CheckPublics(const VerificationKey& vk, std::span<const FrCanonical> publics) {
   if (publics.size() != vk.n_public())
     return Status(ErrorCode::kMismatch, std::to_string(publics.size()) + " public values, the verification key is for " +
                                             std::to_string(vk.n_public()));
   for (size_t i = 0; i < publics.size(); ++i)
-    if (!Fr::IsReduced(publics[i].data()))
+    if (!Curve::Fr::IsReduced(publics[i].data()))
       return Status(ErrorCode::kInvalidFile, "public value " + std::to_string(i) + " is not below the group order r");
-  G1 a, c;
-  G2 b;
-  PL_RETURN_IF_ERROR(verify_detail::LoadNonZero<Curve>("pi_a", proof.a, &a));
-  PL_RETURN_IF_ERROR(verify_detail::LoadNonZero<Curve>("pi_b", proof.b, &b));
-  PL_RETURN_IF_ERROR(verify_detail::LoadNonZero<Curve>("pi_c", proof.c, &c));
+  return OkStatus();
+}
 
-  const G1G2Pair<Curve> pairs[] = {
-      {-a, b}, {key.alpha1, key.beta2}, {PublicPoint<Curve>(key.ic, publics), key.gamma2}, {c, key.delta2}};
+// Backend::Verify's contract.
+template <class Curve>
+Status VerifyProof(const VerificationKey& vk, std::span<const FrCanonical> publics, const Proof& proof) {
+  LoadedVerificationKey<Curve> key;
+  PL_RETURN_IF_ERROR(LoadVerificationKey<Curve>(vk, &key));
+  LoadedProof<Curve> loaded;
+  if (proof.curve != Curve::kId) return verify_detail::CurveMismatch("the proof", proof.curve, Curve::kId);
+  PL_RETURN_IF_ERROR(CheckPublics<Curve>(vk, publics));
+  PL_RETURN_IF_ERROR(LoadProof<Curve>(proof, &loaded));
+  const G1G2Pair<Curve> pairs[] = {{-loaded.a, loaded.b},
+                                   {key.alpha1, key.beta2},
+                                   {PublicPoint<Curve>(key.ic, publics), key.gamma2},
+                                   {loaded.c, key.delta2}};
   if (PairingProductIsOne<Curve>(pairs)) return OkStatus();
   return Status(ErrorCode::kInvalidProof, "the proof is not valid for these public values and this verification key");
 }

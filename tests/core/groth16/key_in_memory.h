@@ -15,20 +15,21 @@ class KeyInMemory : public KeySink {
     return OkStatus();
   }
   Status BeginSection(Section section, uint64_t bytes) override {
-    if (!sections_.empty() && sections_.rbegin()->first >= section) return Status(ErrorCode::kInternal, "sections out of order");
+    if (sections_.contains(section)) return Status(ErrorCode::kInternal, "a section twice");
     PL_RETURN_IF_ERROR(CheckFull());
+    current_ = section;
     sections_[section];
     expected_ = bytes;
     return OkStatus();
   }
   Status Append(ByteSpan bytes) override {
-    auto& content = sections_.rbegin()->second;
+    auto& content = sections_[current_];
     content.insert(content.end(), bytes.begin(), bytes.end());
     return OkStatus();
   }
-  // The last section has all its bytes.
+  // The section under way has all its bytes.
   Status CheckFull() const {
-    if (sections_.empty() || sections_.rbegin()->second.size() == expected_) return OkStatus();
+    if (sections_.empty() || sections_.at(current_).size() == expected_) return OkStatus();
     return Status(ErrorCode::kInternal, "a section is not of the length that was announced");
   }
 
@@ -47,7 +48,12 @@ class KeyInMemory : public KeySink {
       header = header.subspan(bytes);
     }
     v.ic = sections_.at(kIc);
-    v.coefficients = sections_.at(kCoefficients);
+    // Only a key of bellperson's form has none; its densities are the caller's to add.
+    if (auto coefficients = sections_.find(kCoefficients); coefficients != sections_.end()) {
+      v.coefficients = coefficients->second;
+    } else {
+      v.h_basis = HBasis::kMonomial;
+    }
     v.a = sections_.at(kA);
     v.b1 = sections_.at(kB1);
     v.b2 = sections_.at(kB2);
@@ -59,6 +65,7 @@ class KeyInMemory : public KeySink {
  private:
   KeyShape shape_;
   std::map<uint32_t, std::vector<uint8_t>> sections_;
+  Section current_ = kHeaderPoints;
   uint64_t expected_ = 0;
 };
 

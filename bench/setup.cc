@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/commands.h"
 #include "cli/output_paths.h"
@@ -87,7 +88,9 @@ Status MakeKey(const SetupOptions& options) {
 }
 
 Status RunSetup(const SetupOptions& options) {
-  PL_RETURN_IF_ERROR(cli::CheckOutputPaths({options.out, options.vkey}, {options.r1cs}));
+  std::vector<std::string> outputs = {options.out, options.vkey};
+  if (options.out.ends_with(".params")) outputs.push_back(ParamsNotePath(options.out));
+  PL_RETURN_IF_ERROR(cli::CheckOutputPaths(outputs, {options.r1cs}));
   PL_RETURN_IF_ERROR(MakeKey(options));
   std::fprintf(stderr, "%s: a test key: whoever knows its seed can forge proofs for it\n", options.out.c_str());
   return OkStatus();

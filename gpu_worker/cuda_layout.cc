@@ -46,6 +46,8 @@ cuda::CircuitShape ShapeOf(const ProvingKeyView& key) {
 }
 
 Result<CudaLayout> LayOutProof(const ProvingKeyView& key, uint64_t arena_bytes, uint64_t download_bytes) {
+  if (key.form != KeyForm::kSnarkjs)
+    return Status(ErrorCode::kUnsupported, "a CUDA device proves with keys of snarkjs's form only", "this one is of bellperson's", "use --device cpu");
   const cuda::DeviceBudget budget = cuda::OwnerBudgetInArena(arena_bytes);
   CudaLayout out;
   PL_ASSIGN_OR_RETURN(out.plan, cuda::PlanVram(ShapeOf(key), budget));

@@ -215,7 +215,7 @@ Result<ProvingKeyView> ImportParams(const ParamsFile& params, std::string_view n
   view.n_vars = params.n_vars();
   view.n_public = params.n_public();
   view.log2_domain = params.log2_domain;
-  view.h_basis = HBasis::kMonomial;
+  view.form = KeyForm::kBellperson;
   ByteSpan* const spans[kPartCount] = {&view.alpha1, &view.beta1, &view.beta2, &view.gamma2, &view.delta1, &view.delta2,
                                        &view.ic,     &view.h,     &view.c,     &view.a,      &view.b1,     &view.b2};
   size_t at = 0;

@@ -170,10 +170,10 @@ class Prover {
   // The scalars of key.h, canonical: as its basis says, and a last one that is 0 where the basis has one point less.
   SecretBuffer<Fr> HScalars(ByteSpan rows_a, ByteSpan rows_b) {
     const size_t n = key_.domain();
-    const NttPlan<Fr> plan(static_cast<int>(key_.log2_domain));
+    const NttPlan<Fr> plan(static_cast<int>(key_.log2_domain), key_.domain_non_residue());
     SecretBuffer<Fr> a(n), b(n);
     MultiplyOnOddCoset(plan, rows_a, rows_b, a, b);
-    if (key_.h_basis == HBasis::kMonomial) {
+    if (key_.h_basis() == HBasis::kMonomial) {
       plan.InverseToBitReversed(a.span());
       QuotientCoefficients(a, b);
       return b;
@@ -215,7 +215,7 @@ class Prover {
   void QuotientCoefficients(const SecretBuffer<Fr>& from, SecretBuffer<Fr>& to) const {
     const size_t n = key_.domain();
     const int log2_n = static_cast<int>(key_.log2_domain);
-    const Fr eta = OddCosetShift<Fr>(log2_n);
+    const Fr eta = OddCosetShift<Fr>(log2_n, key_.domain_non_residue());
     const Fr scale = ((PowU64(eta, n) - Fr::One()) * Fr::FromU64(n)).Inverse();
     const Fr step = eta.Inverse();
     ForRanges(n, [&](size_t first, size_t last) {

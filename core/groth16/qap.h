@@ -73,12 +73,12 @@ QapAtPoint<Fr> EvaluateQap(const R1csView& r1cs, int log2_domain, const Fr& tau)
 }
 
 
-// The same in one pass over the rows, in the calling thread.
+// The same in one pass over the rows, in the calling thread, over the domain of `non_residue`.
 template <class Fr>
-QapAtPoint<Fr> EvaluateQap(const ConstraintSource& source, int log2_domain, const Fr& tau) {
+QapAtPoint<Fr> EvaluateQap(const ConstraintSource& source, int log2_domain, uint64_t non_residue, const Fr& tau) {
   const ConstraintSource::Shape& shape = source.shape();
   std::vector<Fr> lagrange =
-      LagrangeAt(tau, log2_domain, Fr::One(), RootOfUnity<Fr>(log2_domain), shape.n_constraints + shape.n_public + 1);
+      LagrangeAt(tau, log2_domain, Fr::One(), RootOfUnity<Fr>(log2_domain, non_residue), shape.n_constraints + shape.n_public + 1);
   QapAtPoint<Fr> out;
   for (std::vector<Fr>* sums : {&out.u, &out.v, &out.w}) sums->assign(shape.n_vars, Fr::Zero());
   size_t at = 0;

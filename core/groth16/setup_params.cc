@@ -19,7 +19,7 @@ class ParamsGenerator {
 
   Status Run(const ToxicWaste& secret) {
     PL_RETURN_IF_ERROR(Load(secret));
-    const QapAtPoint<Fr> qap = EvaluateQap<Fr>(source_, static_cast<int>(shape_.log2_domain), tau_);
+    const QapAtPoint<Fr> qap = EvaluateQap<Fr>(source_, static_cast<int>(shape_.log2_domain), DomainNonResidue(shape_.curve, KeyForm::kBellperson), tau_);
     const size_t inputs = size_t{shape_.n_public} + 1;
     const Fr gamma_inverse = gamma_.Inverse(), delta_inverse = delta_.Inverse();
     auto sum = [&](size_t i) { return beta_ * qap.u[i] + alpha_ * qap.v[i] + qap.w[i]; };

@@ -45,6 +45,15 @@ struct VerificationKey {
   uint32_t n_public() const { return static_cast<uint32_t>(ic.size() - 1); }
 };
 
+// The two ways of laying out keys. bellperson's are over BLS12-381 in practice.
+enum class KeyForm : uint8_t { kSnarkjs, kBellperson };
+
+// The non-residue whose power is the domain's root of unity, see core/poly/domain.h: row i of a circuit is omega^i.
+constexpr uint64_t DomainNonResidue(CurveId curve, KeyForm form) {
+  if (curve == CurveId::kBn254) return Bn254FrModulus::kNonResidue;
+  return form == KeyForm::kBellperson ? 7 : Bls12381FrModulus::kNonResidue;
+}
+
 // The basis that a key's H query is for, which decides what its scalars are. With a, b, c the interpolants of the rows on the domain and
 // Z = X^domain - 1:
 enum class HBasis : uint8_t {
@@ -61,9 +70,11 @@ struct ProvingKeyView {
   uint32_t n_vars = 0;    // the constant 1 counts
   uint32_t n_public = 0;  // the constant 1 does not
   uint32_t log2_domain = 0;
-  HBasis h_basis = HBasis::kOddCoset;
+  KeyForm form = KeyForm::kSnarkjs;
   uint32_t domain() const { return uint32_t{1} << log2_domain; }
-  uint32_t h_count() const { return h_basis == HBasis::kOddCoset ? domain() : domain() - 1; }
+  HBasis h_basis() const { return form == KeyForm::kSnarkjs ? HBasis::kOddCoset : HBasis::kMonomial; }
+  uint32_t h_count() const { return h_basis() == HBasis::kOddCoset ? domain() : domain() - 1; }
+  uint64_t domain_non_residue() const { return DomainNonResidue(curve, form); }
 
   ByteSpan alpha1, beta1, delta1;  // one G1 each
   ByteSpan beta2, gamma2, delta2;  // one G2 each

@@ -24,8 +24,8 @@ namespace proofline {
 template <class Fr>
 class NttPlan {
  public:
-  // Precondition: 0 <= log2_n <= two-adicity of Fr. Throws std::bad_alloc.
-  explicit NttPlan(int log2_n);
+  // Preconditions: 0 <= log2_n <= two-adicity of Fr; `non_residue` is one (domain.h). Throws std::bad_alloc.
+  explicit NttPlan(int log2_n, uint64_t non_residue = Fr::Modulus::kNonResidue);
 
   int log2_n() const { return log2_n_; }
   size_t n() const { return size_t{1} << log2_n_; }

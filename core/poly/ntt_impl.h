@@ -55,7 +55,7 @@ inline void Join(Fr* x, Fr* y, size_t count, const Fr& w, bool w_is_one) {
 }  // namespace ntt_detail
 
 template <class Fr>
-NttPlan<Fr>::NttPlan(int log2_n) : log2_n_(log2_n) {
+NttPlan<Fr>::NttPlan(int log2_n, uint64_t non_residue) : log2_n_(log2_n) {
   using namespace ntt_detail;
   log2_inner_ = log2_n <= kSequentialLog2 ? log2_n : std::min(kMaxLog2Inner, std::max(log2_n - kMaxOuterLevels, log2_n / 2));
   int outer = log2_n - log2_inner_;
@@ -70,7 +70,7 @@ NttPlan<Fr>::NttPlan(int log2_n) : log2_n_(log2_n) {
   // roots_[2^l + j] = roots_[j] * omega_(l+2): bit l of the index is the next finer halving of the angle.
   roots_.resize(log2_n == 0 ? 1 : size_t{1} << (log2_n - 1));
   roots_[0] = Fr::One();
-  Fr omega = RootOfUnity<Fr>(log2_n);
+  Fr omega = RootOfUnity<Fr>(log2_n, non_residue);
   for (int l = 0; l + 1 < log2_n; ++l) {
     Fr step = omega;
     for (int k = log2_n; k > l + 2; --k) step = step.Square();
@@ -80,7 +80,7 @@ NttPlan<Fr>::NttPlan(int log2_n) : log2_n_(log2_n) {
     });
   }
 
-  shift_base_ = OddCosetShift<Fr>(log2_n);
+  shift_base_ = OddCosetShift<Fr>(log2_n, non_residue);
   shifts_.resize(size_t{1} << log2_inner_);
   shifts_[0] = Fr::One();
   for (int l = 0; l < log2_inner_; ++l) {

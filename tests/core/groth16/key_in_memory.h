@@ -52,7 +52,7 @@ class KeyInMemory : public KeySink {
     if (auto coefficients = sections_.find(kCoefficients); coefficients != sections_.end()) {
       v.coefficients = coefficients->second;
     } else {
-      v.h_basis = HBasis::kMonomial;
+      v.form = KeyForm::kBellperson;
     }
     v.a = sections_.at(kA);
     v.b1 = sections_.at(kB1);

@@ -149,7 +149,7 @@ TYPED_TEST(ProofTest, KeysOfBellpersonsFormGiveTheTwinsPointsToo) {
     ASSERT_TRUE(vk.ok());
     Status verdict = this->backend_->Verify(*vk, this->Publics(circuit), *proof);
     EXPECT_TRUE(verdict.ok()) << verdict.ToString();
-    const ProofLogs<Fr> logs = TwinProver<Fr>(r1cs, view.log2_domain, secret)
+    const ProofLogs<Fr> logs = TwinProver<Fr>(r1cs, view.log2_domain, secret, Curve::kId == CurveId::kBn254 ? 5 : 7)
                                    .Prove(circuit.witness(), Fr::LoadCanon(blinding->r.data()), Fr::LoadCanon(blinding->s.data()));
     EXPECT_TRUE(proof->a == ToPlain(ScalarMulFr(Curve::Generator1(), logs.a).ToAffine()));
     EXPECT_TRUE(proof->b == ToPlain(ScalarMulFr(Curve::Generator2(), logs.b).ToAffine()));

@@ -19,12 +19,14 @@ struct ProofLogs {
 template <class Fr>
 class TwinProver {
  public:
-  TwinProver(const R1csView& r1cs, uint32_t log2_domain, const SetupSecret<Fr>& secret) : r1cs_(r1cs), secret_(secret) {
+  // `non_residue`: 5, or 7 for bellperson's keys over BLS12-381.
+  TwinProver(const R1csView& r1cs, uint32_t log2_domain, const SetupSecret<Fr>& secret, uint64_t non_residue = 5)
+      : r1cs_(r1cs), secret_(secret) {
     const size_t n = size_t{1} << log2_domain;
-    // 5^((r-1)/n), by plain division of r - 1.
+    // non_residue^((r-1)/n), by plain division of r - 1.
     auto exponent = LimbsSub(Fr::Modulus::kValue, 1);
     for (uint32_t i = 0; i < log2_domain; ++i) exponent = LimbsDiv(exponent, 2);
-    const Fr omega = Fr::FromU64(5).Pow(exponent);
+    const Fr omega = Fr::FromU64(non_residue).Pow(exponent);
     std::vector<Fr> x(n, Fr::One());
     for (size_t i = 1; i < n; ++i) x[i] = x[i - 1] * omega;
     lagrange_.assign(n, Fr::One());

@@ -1,0 +1,149 @@
+// Keys and proofs of Filecoin's circuits against those that the reference made from the same secrets: whole parameter files by digest, proofs
+// byte for byte.
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "core/base/digest.h"
+#include "core/circuits/filecoin/circuit_source.h"
+#include "core/circuits/filecoin/poseidon_gadget.h"
+#include "core/formats/params.h"
+#include "core/formats/params_writer.h"
+#include "core/formats/proof_bytes.h"
+#include "core/groth16/backend.h"
+#include "core/groth16/setup.h"
+#include "tests/core/formats/vector_file.h"
+
+namespace proofline::filecoin {
+namespace {
+
+namespace fs = std::filesystem;
+
+class KeyTest : public ::testing::Test {
+ protected:
+  KeyTest() : folder_(fs::temp_directory_path() / ("key_test." + std::to_string(getpid()))) { fs::create_directory(folder_); }
+  ~KeyTest() override { fs::remove_all(folder_); }
+
+  // Makes the key with the vectors' secret and compares both files' digests.
+  void MakeKey(const std::string& name, const std::string& vector) {
+    expected_ = FindVector("groth16.jsonl", "groth16", vector);
+    ASSERT_FALSE(expected_.is_null());
+    auto source = MakeCircuitSource(name);
+    ASSERT_TRUE(source.ok()) << source.status().ToString();
+    source_ = *std::move(source);
+    auto writer = ParamsWriter::Create(folder_ / "k.params", folder_ / "k.vk", "");
+    ASSERT_TRUE(writer.ok());
+    Status made = GenerateParams(*source_, ToxicWasteOf(""), *writer);
+    ASSERT_TRUE(made.ok()) << made.ToString();
+    ASSERT_TRUE(writer->Finish().ok());
+    auto file = MappedFile::Open(folder_ / "k.params");
+    ASSERT_TRUE(file.ok());
+    file_ = *std::move(file);
+    EXPECT_EQ(file_.size_bytes(), expected_["params_bytes"].get<uint64_t>());
+    EXPECT_EQ(DigestHex(Sha256Of(file_.bytes())), expected_["params_sha256"].get<std::string>());
+    auto params = ReadParams(file_.bytes(), name);
+    ASSERT_TRUE(params.ok()) << params.status().ToString();
+    params_ = *params;
+    EXPECT_EQ(DigestHex(Sha256Of(params_.vk.bytes)), expected_["vk_sha256"].get<std::string>());
+    auto vk = MappedFile::Open(folder_ / "k.vk");
+    ASSERT_TRUE(vk.ok());
+    EXPECT_EQ(DigestHex(Sha256Of(vk->bytes())), expected_["vk_sha256"].get<std::string>());
+  }
+
+  // `witness`: inputs with the constant 1, then auxiliary values.
+  void Prove(const std::vector<FrCanonical>& witness) {
+    auto key = ParamsKey::Load(params_, "key", DensityOf(*source_), PointChecks::kOnCurve);
+    ASSERT_TRUE(key.ok()) << key.status().ToString();
+    const ByteSpan bytes(witness[0].data(), witness.size() * kFrBytes);
+    std::vector<uint8_t> a(key->view().domain() * kFrBytes), b(a.size());
+    ComputeSourceRows(*source_, bytes, a, b);
+    const std::vector<FrCanonical> publics(witness.begin() + 1, witness.begin() + 1 + key->view().n_public);
+    EXPECT_EQ(publics, FrsFromHex(expected_["inputs_le"]));
+    const Backend& backend = GetBackend(CurveId::kBls12381);
+    auto vk = DecodeVk(params_.vk, "key");
+    ASSERT_TRUE(vk.ok());
+    for (const char* which : {"proof_r_s", "proof_r0_s0"}) {
+      Blinding blinding;
+      if (std::string(which) == "proof_r_s") {
+        blinding.r = FrFromHex(FindVector("groth16.jsonl", "scalar", "proof/r")["le_hex"]);
+        blinding.s = FrFromHex(FindVector("groth16.jsonl", "scalar", "proof/s")["le_hex"]);
+      }
+      auto proof = backend.Prove(key->view(), bytes, a, b, blinding, {});
+      ASSERT_TRUE(proof.ok()) << proof.status().ToString();
+      EXPECT_EQ(ToHex(EncodeProof(*proof)), expected_[which].get<std::string>());
+      EXPECT_TRUE(backend.Verify(*vk, publics, *proof).ok());
+    }
+  }
+
+  fs::path folder_;
+  nlohmann::json expected_;
+  std::unique_ptr<ConstraintSource> source_;
+  MappedFile file_;
+  ParamsFile params_;
+};
+
+// Values in the order of a witness.
+struct ValueList {
+  using Var = NoVariable;
+  using Scalar = Fr;
+  using Sum = NoSum;
+  static constexpr bool kHasShape = false, kHasValues = true, kWordwiseSha256 = false;
+  static constexpr NoVariable kOne{};
+  template <class F>
+  static Fr Value(const F& f) {
+    return f();
+  }
+  NoVariable AllocAux(const Fr& value) {
+    aux.push_back(CanonicalOf(value));
+    return {};
+  }
+  NoVariable AllocBit(bool value) { return AllocAux(value ? Fr::One() : Fr::Zero()); }
+  NoVariable AllocInput(const Fr& value) {
+    inputs.push_back(CanonicalOf(value));
+    return {};
+  }
+  template <class A, class B, class C>
+  void Enforce(const A&, const B&, const C&) {}
+  std::vector<FrCanonical> Witness() const {
+    std::vector<FrCanonical> out = inputs;
+    out.insert(out.end(), aux.begin(), aux.end());
+    return out;
+  }
+
+  std::vector<FrCanonical> inputs = {CanonicalOf(Fr::One())}, aux;
+};
+
+TEST_F(KeyTest, SillyMul) {
+  MakeKey("silly-mul", "silly-mul");
+  ValueList values;
+  values.AllocAux(Fr::FromU64(3)), values.AllocAux(Fr::FromU64(5)), values.AllocInput(Fr::FromU64(15));
+  Prove(values.Witness());
+}
+
+TEST_F(KeyTest, Poseidon8Preimage) {
+  MakeKey("poseidon8-preimage", "poseidon8-preimage");
+  ValueList values;
+  std::vector<Num<ValueList>> eight;
+  for (uint64_t i = 1; i <= 8; ++i) eight.push_back(AllocNum(values, Fr::FromU64(i)));
+  Inputize(values, Poseidon<ValueList>(values, eight));
+  Prove(values.Witness());
+}
+
+TEST_F(KeyTest, Window2KiB) { MakeKey("window-2KiB", "window-2KiB.fil2k-v1_1-a"); }
+
+TEST(CircuitSource, NamesAndRefusals) {
+  for (const char* name : {"", "porep", "porep-", "porep-3KiB", "seal-2KiB", "silly", "window-2KiBx", "update-1GiB"})
+    EXPECT_FALSE(MakeCircuitSource(name).ok()) << name;
+  auto winning = MakeCircuitSource("winning-2KiB");
+  ASSERT_TRUE(winning.ok());
+  EXPECT_EQ((*winning)->shape().n_public, 132u);
+  EXPECT_EQ((*winning)->shape().n_vars, 133u + 91674u);
+  EXPECT_EQ((*winning)->shape().n_constraints, 90750u);
+  const QueryDensity density = DensityOf(**winning);
+  EXPECT_EQ(density.a.Count(), 133u + 69300u);
+  EXPECT_EQ(density.b.Count(), 1u + 66792u);
+}
+
+}  // namespace
+}  // namespace proofline::filecoin

@@ -8,8 +8,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!params.ok()) return 0;
   fuzz::Require(params->n_public() < params->n_vars() && params->log2_domain >= 1);
   for (ByteSpan span : {params->vk.bytes, params->h, params->l, params->a, params->b1, params->b2}) fuzz::Touch(span);
-  DecodeVk(params->vk, "fuzz");
   const bool good = CheckParamsPoints(*params, "fuzz", PointChecks::kOnCurve, {}).ok();
+  fuzz::Require(!good || DecodeVk(params->vk, "fuzz").ok());
   // Densities of as many points as there are: the first variables of A, the last of B.
   QueryDensity density{VariableSet(params->n_vars()), VariableSet(params->n_vars())};
   for (uint32_t i = 0; i < params->a.size() / 96; ++i) density.a.Add(i);

@@ -52,6 +52,27 @@ TEST(NttRoots, Bn254RootIsTheOneOthersUse) {
   EXPECT_EQ(root, Fp<Bn254FrModulus>::FromRaw(expected));
 }
 
+// 7^((r-1)/2^32), bellperson's root of order 2^32.
+TEST(NttRoots, Bls12381RootOfSevenIsBellpersons) {
+  using Fr = Fp<Bls12381FrModulus>;
+  const std::array<uint64_t, 4> expected = {0x3829971f439f0d2b, 0xb63683508c2280b9, 0xd09b681922c813b4, 0x16a2a19edfe81f20};
+  EXPECT_EQ(RootOfUnity<Fr>(32, 7).ToCanon(), Fr::FromRaw(expected));
+  EXPECT_EQ(RootOfUnity<Fr>(2, 7), RootOfUnity<Fr>(2));
+  EXPECT_FALSE(RootOfUnity<Fr>(3, 7) == RootOfUnity<Fr>(3));
+}
+
+TEST(NttRoots, ATransformTakesTheRootItIsGiven) {
+  using Fr = Fp<Bls12381FrModulus>;
+  for (int k = 0; k <= 10; ++k) {
+    NttPlan<Fr> plan(k, 7);
+    const std::vector<Fr> coefficients = RandomVector<Fr>(plan.n(), 200 + k);
+    const Fr omega = RootOfUnity<Fr>(k, 7);
+    std::vector<Fr> data = NaiveEvaluate<Fr>(coefficients, Fr::One(), omega, plan.n());
+    plan.ExtendToOddCoset(data);
+    EXPECT_EQ(data, NaiveEvaluate<Fr>(coefficients, RootOfUnity<Fr>(k + 1, 7), omega, plan.n())) << k;
+  }
+}
+
 TYPED_TEST(NttTest, InverseGivesCoefficientsTimesN) {
   using Fr = TypeParam;
   for (int k = 0; k <= 6; ++k) {

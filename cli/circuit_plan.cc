@@ -75,7 +75,7 @@ std::string PlanJson(const wire::Circuit& circuit, const PlanTarget& target, con
                     {"resident_bytes", plan.resident_bytes},
                     {"input_bytes", plan.input_bytes},
                     {"spill_c", plan.spill_c},
-                    {"witness", {{"mode", plan.witness_mode == cuda::WitnessMode::kLanes ? "lanes" : plan.witness_mode == cuda::WitnessMode::kListed ? "listed" : "whole"}, {"list_room", plan.list_room}}},
+                    {"witness", {{"mode", plan.witness_mode == cuda::WitnessMode::kLanes ? "lanes" : plan.witness_mode == cuda::WitnessMode::kListed ? "listed" : "whole"}, {"list_room", plan.list_room}, {"trees", plan.method == cuda::MsmMethod::kAuto}}},
                     {"buffers", std::move(buffers)},
                     {"msms", std::move(msms)},
                     {"prestage", {{"planned", plan.prestage.planned}, {"needs_bytes", plan.prestage.needs_bytes}, {"has_bytes", plan.prestage.has_bytes}, {"text", plan.prestage.text}}},

@@ -1,5 +1,6 @@
 #include "gpu_worker/cuda_device.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -15,8 +16,10 @@ namespace proofline::gpu_worker {
 namespace {
 
 constexpr std::string_view kStageOf[kQueryCount] = {"msm_h", "msm_a", "msm_b1", "msm_b2", "msm_c"};
-// Between two questions for the next input.
-constexpr auto kAskAgain = std::chrono::microseconds(500);
+// Of all queries, and H's twice.
+constexpr uint64_t kMostSumsBytes = cuda::Card::kDownloadBytes / 2 - 256;
+// Between two looks at what has ended, and questions for the next input.
+constexpr auto kAskAgain = std::chrono::microseconds(100);
 
 class CudaDevice : public Device {
  public:
@@ -44,10 +47,11 @@ class CudaDevice : public Device {
   Status UploadKey(const ProvingKeyView& key);
   Status UploadSection(const ProvingKeyView& key, int query);
   Status BeginInput(const ProveWork& work);
-  Status TakeStaged();
   Status UploadInto(ByteSpan witness, ByteSpan rows_a, ByteSpan rows_b, const CudaPlace& witness_at, const CudaPlace& a, const CudaPlace& b, int input);
   Status StageNext(const ProveWork& work);
   Status WaitFor(const ProveWork& work, int event);
+  Status ReportBusy(const ProveWork& work);
+  Result<int> NextToEnd(const ProveWork& work, std::vector<int>& open);
   Result<Proof> Finish(const ProveWork& work);
 
   std::string name_;
@@ -55,7 +59,8 @@ class CudaDevice : public Device {
   CudaQueue queue_;
   uint64_t resident_key_ = 0;  // 0: none
   int input_ = 0;              // of the two inputs' events, those of the proof under way
-  uint64_t staged_ = 0;        // the next input's number, in the other place; 0: none
+  uint64_t staged_ = 0;        // the next input's number, in the other place, its first part queued; 0: none
+  bool ended_before_ = false;  // kWorkEnds of the other input is that of the proof before
   uint64_t inputs_staged_ = 0;
   bool lost_ = false;
 };
@@ -80,6 +85,7 @@ Result<Proof> CudaDevice::Prove(const ProveWork& work) {
   if (!proof.ok()) {
     idle = card_->Sync();
     resident_key_ = staged_ = 0;
+    queue_.ForgetFront();
   } else if (staged_ == 0) {
     idle = queue_.QueueClear();
     card_->WipeStaging();
@@ -93,6 +99,7 @@ Result<Proof> CudaDevice::Prove(const ProveWork& work) {
 void CudaDevice::Forget() {
   if (staged_ == 0 || lost_) return;
   staged_ = 0;
+  queue_.ForgetFront();
   lost_ = !card_->Sync().ok() || !queue_.QueueClear().ok() || !card_->Sync().ok();
   card_->WipeStaging();
 }
@@ -146,7 +153,8 @@ Status CudaDevice::EnsureKey(const ProveWork& work) {
   const uint64_t start = MonotonicNs();
   Forget();
   resident_key_ = 0;
-  PL_ASSIGN_OR_RETURN(CudaLayout layout, LayOutProof(work.key, card_->arena_bytes(), cuda::Card::kDownloadBytes - 256));
+  ended_before_ = false;
+  PL_ASSIGN_OR_RETURN(CudaLayout layout, LayOutProof(work.key, card_->arena_bytes(), kMostSumsBytes));
   queue_.SetLayout(std::move(layout));
   PL_RETURN_IF_ERROR(UploadKey(work.key));
   resident_key_ = work.key_id;
@@ -169,26 +177,18 @@ Status CudaDevice::UploadInto(ByteSpan witness, ByteSpan rows_a, ByteSpan rows_b
   return card_->Record(kInputThere + input, card_->copy());
 }
 
-// The witness stays where it came to; the rows, which are used up, are copied.
-Status CudaDevice::TakeStaged() {
-  staged_ = 0;
-  ++inputs_staged_;
-  input_ ^= 1;
-  CudaLayout& at = layout();
-  std::swap(at.witness, at.next_witness);
-  cuda::StreamHandle stream = card_->compute();
-  PL_RETURN_IF_ERROR(card_->Order(stream, kInputThere + input_));
-  PL_RETURN_IF_ERROR(card_->Copy(queue_.At(at.a), queue_.At(at.next_a), at.a.bytes, stream));
-  PL_RETURN_IF_ERROR(card_->Copy(queue_.At(at.b), queue_.At(at.next_b), at.b.bytes, stream));
-  PL_RETURN_IF_ERROR(card_->Record(kRowsTaken, stream));
-  return OkStatus();
-}
-
+// A staged witness stays where it came to. Without one, what was queued for an input that has not come to its turn is in the way of this one's.
 Status CudaDevice::BeginInput(const ProveWork& work) {
-  PL_RETURN_IF_ERROR(card_->Order(card_->copy(), kCleared));
-  PL_RETURN_IF_ERROR(card_->Order(card_->compute(), kCleared));
-  if (staged_ != 0 && staged_ == work.input_id) return TakeStaged();
+  const bool staged = staged_ != 0 && staged_ == work.input_id;
+  if (staged_ != 0 && !staged) Forget();
   staged_ = 0;
+  input_ ^= 1;
+  PL_RETURN_IF_ERROR(card_->Order(card_->copy(), kCleared));
+  if (staged) {
+    ++inputs_staged_;
+    std::swap(layout().witness, layout().next_witness);
+    return queue_.CanQueueFront() ? OkStatus() : queue_.TakeRows(input_);
+  }
   const ByteSpan witness = queue_.WitnessIsLate() ? ByteSpan() : work.witness;
   return UploadInto(witness, work.rows_a, work.rows_b, layout().witness, layout().a, layout().b, input_);
 }
@@ -200,7 +200,7 @@ Status CudaDevice::StageNext(const ProveWork& work) {
   PL_RETURN_IF_ERROR(card_->Order(card_->copy(), kRowsTaken));
   PL_RETURN_IF_ERROR(UploadInto(next->witness, next->rows_a, next->rows_b, layout().next_witness, layout().next_a, layout().next_b, input_ ^ 1));
   staged_ = next->input_id;
-  return OkStatus();
+  return queue_.CanQueueFront() ? queue_.QueueFront(input_ ^ 1) : OkStatus();
 }
 
 // ---- the end of a proof ----
@@ -215,27 +215,60 @@ Status CudaDevice::WaitFor(const ProveWork& work, int event) {
   return card_->Wait(event);
 }
 
+// Takes out of `open` a query that has ended, or the last one: lanes are done in another order than they were begun.
+Result<int> CudaDevice::NextToEnd(const ProveWork& work, std::vector<int>& open) {
+  for (;; std::this_thread::sleep_for(kAskAgain)) {
+    for (size_t i = 0; i < open.size(); ++i) {
+      const int q = open[i];
+      PL_ASSIGN_OR_RETURN(const bool ended, card_->Reached(CudaQueue::EndOf(q, input_)));
+      if (!ended && open.size() > 1) continue;
+      open.erase(open.begin() + static_cast<ptrdiff_t>(i));
+      return q;
+    }
+    PL_RETURN_IF_ERROR(StageNext(work));
+  }
+}
+
 Result<Proof> CudaDevice::Finish(const ProveWork& work) {
   PL_RETURN_IF_ERROR(StageNext(work));
   const auto report = [&](std::string_view stage, int first, int last) -> Status {
     PL_RETURN_IF_ERROR(WaitFor(work, last));
-    PL_ASSIGN_OR_RETURN(uint64_t nanoseconds, card_->NanosecondsBetween(first, last));
-    if (work.observer) work.observer(stage, nanoseconds);
+    PL_ASSIGN_OR_RETURN(const int64_t nanoseconds, card_->NanosecondsBetween(first, last));
+    if (work.observer) work.observer(stage, static_cast<uint64_t>(std::max<int64_t>(nanoseconds, 0)));
     return OkStatus();
   };
   PL_RETURN_IF_ERROR(report("upload", kInputBegins + input_, kInputThere + input_));
-  PL_RETURN_IF_ERROR(report("ntt", kTransformBegins, kTransformed));
+  PL_RETURN_IF_ERROR(report("ntt", kTransformBegins + input_, kTransformed + input_));
   std::array<std::vector<uint8_t>, kQueryCount> points;
-  for (int q : {kQueryH, kQueryA, kQueryB1, kQueryC, kQueryB2}) {
-    PL_RETURN_IF_ERROR(report(kStageOf[q], kQueryBegins + q, kQueryEnds + q));
-    points[static_cast<size_t>(q)] = queue_.Sum(q);
+  for (std::vector<int> open = {kQueryH, kQueryA, kQueryC, kQueryB2, kQueryB1}; !open.empty();) {
+    PL_ASSIGN_OR_RETURN(const int q, NextToEnd(work, open));
+    PL_RETURN_IF_ERROR(report(kStageOf[q], CudaQueue::BeginOf(q, input_), CudaQueue::EndOf(q, input_)));
+    points[static_cast<size_t>(q)] = queue_.Sum(q, input_);
   }
-  PL_RETURN_IF_ERROR(report("device", kWorkBegins, kWorkEnds));
+  PL_RETURN_IF_ERROR(ReportBusy(work));
   const uint64_t start = MonotonicNs();
   const QuerySums sums{.h = points[kQueryH], .a = points[kQueryA], .b1 = points[kQueryB1], .b2 = points[kQueryB2], .c = points[kQueryC]};
   Result<Proof> proof = GetBackend(work.key.curve).Assemble(work.key, sums, work.blinding);
   if (work.observer) work.observer("assemble", MonotonicNs() - start);
   return proof;
+}
+
+// From the first kernel, or the end of the proof before where that came later, to the last.
+Status CudaDevice::ReportBusy(const ProveWork& work) {
+  PL_RETURN_IF_ERROR(WaitFor(work, kWorkEnds + input_));
+  int64_t busy = 0;
+  PL_ASSIGN_OR_RETURN(busy, card_->NanosecondsBetween(kTransformBegins + input_, kWorkEnds + input_));
+  if (layout().lists()) {
+    PL_ASSIGN_OR_RETURN(const int64_t with_lists, card_->NanosecondsBetween(kListsBegin, kWorkEnds + input_));
+    busy = std::max(busy, with_lists);
+  }
+  if (ended_before_) {
+    PL_ASSIGN_OR_RETURN(const int64_t since, card_->NanosecondsBetween(kWorkEnds + (input_ ^ 1), kWorkEnds + input_));
+    busy = std::min(busy, since);
+  }
+  ended_before_ = true;
+  if (work.observer) work.observer("device", static_cast<uint64_t>(std::max<int64_t>(busy, 0)));
+  return OkStatus();
 }
 
 Status CudaDevice::WarmUp() {
@@ -245,7 +278,7 @@ Status CudaDevice::WarmUp() {
     shape.curve = curve;
     shape.log2_domain = 14;
     shape.n_vars = uint32_t{1} << 16;
-    PL_ASSIGN_OR_RETURN(CudaLayout layout, LayOutProof(shape, card_->arena_bytes(), cuda::Card::kDownloadBytes - 256));
+    PL_ASSIGN_OR_RETURN(CudaLayout layout, LayOutProof(shape, card_->arena_bytes(), kMostSumsBytes));
     queue_.SetLayout(std::move(layout));
     PL_RETURN_IF_ERROR(queue_.WarmUp());
   }

@@ -25,7 +25,7 @@ void PlaceQueries(CudaLayout& out) {
     const uint64_t end = q + 1 < kQueryCount ? out.plan.msms[static_cast<size_t>(q) + 1].sums_offset : sums.bytes;
     out.sums[q] = {sums.offset + run.sums_offset, end - run.sums_offset};
     if (out.lists() && q != kQueryH)
-      out.listed[q] = cuda::PlanMsmOfClasses(run.group, {out.plan.list_room, out.plan.shape.n_vars - out.plan.list_room});
+      out.listed[q] = cuda::PlanMsmOfClasses(run.group, {out.plan.list_room, out.plan.shape.n_vars - out.plan.list_room}, 0, out.plan.method);
   }
 }
 
@@ -71,12 +71,14 @@ Result<CudaLayout> LayOutProof(const ProvingKeyView& key, uint64_t arena_bytes, 
 }
 
 bool PlanWitness(const CudaLayout& layout, const std::array<cuda::MsmClasses, kListCount>& classes, std::array<cuda::MsmPlan, kQueryCount>& plans) {
-  // More windows for fewer scalars; those of as many as there is room for where that would not do.
+  // More windows for fewer scalars; those of as many as there is room for, and the method that needs least, where that would not do.
   const int whole = static_cast<int>(layout.listed[kQueryA].windows.size());
-  for (const int window_count : {0, whole}) {
+  using cuda::MsmMethod;
+  const MsmMethod planned = layout.plan.method;
+  for (const auto& [window_count, method] : {std::pair{0, planned}, {whole, planned}, {0, MsmMethod::kPlain}, {whole, MsmMethod::kPlain}}) {
     bool fits = true;
     for (const Query q : {kQueryA, kQueryB1, kQueryB2, kQueryC}) {
-      plans[q] = cuda::PlanMsmOfClasses(layout.listed[q].group, classes[ListOf(q)], window_count);
+      plans[q] = cuda::PlanMsmOfClasses(layout.listed[q].group, classes[ListOf(q)], window_count, method);
       fits &= plans[q].workspace_bytes <= layout.work[q].bytes && plans[q].digits_bytes <= layout.digits[ListOf(q)].bytes &&
               plans[q].result_bytes <= layout.sums[q].bytes;
     }

@@ -60,7 +60,12 @@ std::vector<uint8_t> SumOfRun(const cuda::MsmRun& run, ByteSpan downloaded) {
 
 cuda::StreamHandle CudaQueue::LaneOf(int query) const { return card_.compute(layout_.lanes() ? kLaneOf[query] : 0); }
 
-size_t CudaQueue::SumsAt(int query) const { return kSumsAt + (layout_.sums[query].offset - layout_.sums[kQueryH].offset); }
+// H's of the second input behind all others.
+size_t CudaQueue::SumsAt(int query, int input) const {
+  const uint64_t first = layout_.sums[kQueryH].offset;
+  if (query == kQueryH && input == 1) return kSumsAt + (layout_.sums[kQueryC].offset + layout_.sums[kQueryC].bytes - first);
+  return kSumsAt + (layout_.sums[query].offset - first);
+}
 
 size_t CudaQueue::SumsBytes(int query) const {
   if (query != kQueryH && use_lists_) return listed_[query].result_bytes;
@@ -120,11 +125,11 @@ Status CudaQueue::FeedChunk(const ProvingKeyView& key, size_t number) {
 
 // ---- one query ----
 
-Status CudaQueue::QueueRun(int query, const ProvingKeyView& key) {
+Status CudaQueue::QueueRun(int query, int input, const ProvingKeyView& key) {
   cuda::StreamHandle stream = LaneOf(query);
   const cuda::MsmRun& run = RunOf(query);
   const uint8_t* scalars = At(query == kQueryH ? layout_.a : layout_.witness);
-  PL_RETURN_IF_ERROR(card_.Record(kQueryBegins + query, stream));
+  if (query != kQueryH) PL_RETURN_IF_ERROR(card_.Record(kQueryBegins + query, stream));
   for (uint32_t i = 0; i < run.piece_count; ++i) {
     const size_t first = size_t{i} * run.piece_points;
     const uint8_t* points = At(layout_.points[query]) + first * cuda::MsmPointBytes(run.group);
@@ -142,8 +147,8 @@ Status CudaQueue::QueueRun(int query, const ProvingKeyView& key) {
       PL_RETURN_IF_ERROR(FeedChunk(key, ++chunks_used_));
     }
   }
-  PL_RETURN_IF_ERROR(card_.Download(SumsAt(query), At(layout_.sums[query]), SumsBytes(query), stream));
-  return card_.Record(kQueryEnds + query, stream);
+  PL_RETURN_IF_ERROR(card_.Download(SumsAt(query, query == kQueryH ? input : 0), At(layout_.sums[query]), SumsBytes(query), stream));
+  return card_.Record(EndOf(query, input), stream);
 }
 
 Status CudaQueue::QueueListed(int query) {
@@ -152,7 +157,7 @@ Status CudaQueue::QueueListed(int query) {
   PL_RETURN_IF_ERROR(card_.Record(kQueryBegins + query, stream));
   PL_RETURN_IF_ERROR(cuda::MsmQueueSums(listed_[query], At(layout_.points[query]), At(layout_.digits[ListOf(query)]), At(layout_.work[query]),
                                         At(layout_.sums[query]), stream));
-  PL_RETURN_IF_ERROR(card_.Download(SumsAt(query), At(layout_.sums[query]), SumsBytes(query), stream));
+  PL_RETURN_IF_ERROR(card_.Download(SumsAt(query, 0), At(layout_.sums[query]), SumsBytes(query), stream));
   return card_.Record(kQueryEnds + query, stream);
 }
 
@@ -163,7 +168,7 @@ Status CudaQueue::QueueClasses(int list, int input) {
   const size_t at = static_cast<size_t>(list) * sizeof(cuda::MsmClasses);
   uint8_t* classes = At(layout_.classes) + at;
   PL_RETURN_IF_ERROR(card_.Order(stream, kWitnessThere + input));
-  if (list == kListB) PL_RETURN_IF_ERROR(card_.Record(kWorkBegins, stream));
+  if (list == kListB) PL_RETURN_IF_ERROR(card_.Record(kListsBegin, stream));
   PL_RETURN_IF_ERROR(cuda::MsmClassifyPresent(At(layout_.witness), list == kListB ? At(layout_.present) : nullptr, n_vars(),
                                               At(layout_.indices[list]), classes, stream));
   PL_RETURN_IF_ERROR(card_.Download(kClassesAt + at, classes, sizeof(cuda::MsmClasses), stream));
@@ -191,17 +196,33 @@ Status CudaQueue::QueueTransforms(int input) {
   cuda::StreamHandle stream = LaneOf(kQueryH);
   PL_RETURN_IF_ERROR(card_.Order(stream, kInputThere + input));
   PL_RETURN_IF_ERROR(card_.Order(stream, kRowsTaken));
-  if (!layout_.lists()) PL_RETURN_IF_ERROR(card_.Record(kWorkBegins, stream));
-  PL_RETURN_IF_ERROR(card_.Record(kTransformBegins, stream));
+  PL_RETURN_IF_ERROR(card_.Record(kTransformBegins + input, stream));
   if (!layout_.plan.Find(cuda::buffer::kTwiddles)->resident) PL_RETURN_IF_ERROR(BuildRoots());
   const cuda::CircuitShape& shape = layout_.plan.shape;
   PL_RETURN_IF_ERROR(CodeOf(shape.curve).scalars_of_h(At(layout_.a), At(layout_.b), At(layout_.c), At(layout_.roots),
                                                        static_cast<int>(shape.log2_domain), stream));
-  return card_.Record(kTransformed, stream);
+  return card_.Record(kTransformed + input, stream);
+}
+
+Status CudaQueue::TakeRows(int input) {
+  cuda::StreamHandle stream = LaneOf(kQueryH);
+  PL_RETURN_IF_ERROR(card_.Order(stream, kInputThere + input));
+  PL_RETURN_IF_ERROR(card_.Copy(At(layout_.a), At(layout_.next_a), layout_.a.bytes, stream));
+  PL_RETURN_IF_ERROR(card_.Copy(At(layout_.b), At(layout_.next_b), layout_.b.bytes, stream));
+  return card_.Record(kRowsTaken, stream);
+}
+
+// All that these touch is used on H's lane alone, so its order is enough.
+Status CudaQueue::QueueFront(int input) {
+  PL_RETURN_IF_ERROR(TakeRows(input));
+  PL_RETURN_IF_ERROR(QueueTransforms(input));
+  PL_RETURN_IF_ERROR(QueueRun(kQueryH, input, ProvingKeyView()));
+  front_queued_ = true;
+  return OkStatus();
 }
 
 // What the witness is made of decides the plans: the host waits for that, while H is queued already.
-Status CudaQueue::QueueWitness(const ProvingKeyView& key) {
+Status CudaQueue::QueueWitness(const ProvingKeyView& key, int input) {
   if (layout_.lists()) {
     PL_ASSIGN_OR_RETURN(const cuda::MsmClasses all, ReadClasses(kListAll));
     PL_ASSIGN_OR_RETURN(const cuda::MsmClasses in_b, ReadClasses(kListB));
@@ -211,7 +232,7 @@ Status CudaQueue::QueueWitness(const ProvingKeyView& key) {
   }
   for (const Query q : kQueueOrder) {
     if (use_lists_ && q == FirstOf(ListOf(q))) PL_RETURN_IF_ERROR(QueueDigits(ListOf(q)));
-    PL_RETURN_IF_ERROR(use_lists_ ? QueueListed(q) : QueueRun(q, key));
+    PL_RETURN_IF_ERROR(use_lists_ ? QueueListed(q) : QueueRun(q, input, key));
   }
   return OkStatus();
 }
@@ -225,29 +246,31 @@ Status CudaQueue::QueueProof(const ProvingKeyView& key, int input, const std::fu
     PL_RETURN_IF_ERROR(FeedChunk(key, 1));
   if (layout_.lists())
     for (const List list : {kListB, kListAll}) PL_RETURN_IF_ERROR(QueueClasses(list, input));
-  PL_RETURN_IF_ERROR(QueueTransforms(input));
+  if (!front_queued_) PL_RETURN_IF_ERROR(QueueTransforms(input));
   if (WitnessIsLate()) {
-    PL_RETURN_IF_ERROR(card_.Order(card_.copy(), kTransformed));
+    PL_RETURN_IF_ERROR(card_.Order(card_.copy(), kTransformed + input));
     PL_RETURN_IF_ERROR(upload_witness());
     PL_RETURN_IF_ERROR(card_.Order(LaneOf(kQueryH), kWitnessThere + input));
   }
   // Chunks that come late go where the transforms' vectors were.
-  if (!streamed_.empty() && chunks_fed_ == 0) PL_RETURN_IF_ERROR(card_.Order(card_.copy(), kTransformed));
-  PL_RETURN_IF_ERROR(QueueRun(kQueryH, key));
-  PL_RETURN_IF_ERROR(QueueWitness(key));
-  for (int q = 0; q < kQueryCount; ++q) PL_RETURN_IF_ERROR(card_.Order(card_.compute(), kQueryEnds + q));
-  return card_.Record(kWorkEnds, card_.compute());
+  if (!streamed_.empty() && chunks_fed_ == 0) PL_RETURN_IF_ERROR(card_.Order(card_.copy(), kTransformed + input));
+  if (!front_queued_) PL_RETURN_IF_ERROR(QueueRun(kQueryH, input, key));
+  front_queued_ = false;
+  PL_RETURN_IF_ERROR(QueueWitness(key, input));
+  for (int q = 0; q < kQueryCount; ++q) PL_RETURN_IF_ERROR(card_.Order(card_.compute(), EndOf(q, input)));
+  return card_.Record(kWorkEnds + input, card_.compute());
 }
 
 Status CudaQueue::QueueClear() {
   cuda::StreamHandle stream = card_.compute();
-  for (int q = 0; q < kQueryCount; ++q) PL_RETURN_IF_ERROR(card_.Order(stream, kQueryEnds + q));
+  for (const int input : {0, 1})
+    for (int q = 0; q < kQueryCount; ++q) PL_RETURN_IF_ERROR(card_.Order(stream, EndOf(q, input)));
   PL_RETURN_IF_ERROR(card_.Clear(card_.arena() + layout_.resident_end, layout_.plan.peak_bytes - layout_.resident_end, stream));
   return card_.Record(kCleared, stream);
 }
 
-std::vector<uint8_t> CudaQueue::Sum(int query) const {
-  const ByteSpan sums = card_.downloaded(SumsAt(query), SumsBytes(query));
+std::vector<uint8_t> CudaQueue::Sum(int query, int input) const {
+  const ByteSpan sums = card_.downloaded(SumsAt(query, query == kQueryH ? input : 0), SumsBytes(query));
   return query != kQueryH && use_lists_ ? cuda::MsmFinish(listed_[query], sums) : SumOfRun(RunOf(query), sums);
 }
 
@@ -263,7 +286,7 @@ Status CudaQueue::WarmUp() {
   PL_RETURN_IF_ERROR(BuildRoots());
   for (const int log2_n : {1, static_cast<int>(shape.log2_domain)})
     PL_RETURN_IF_ERROR(CodeOf(shape.curve).scalars_of_h(At(layout_.a), At(layout_.b), At(layout_.c), At(layout_.roots), log2_n, LaneOf(kQueryH)));
-  PL_RETURN_IF_ERROR(QueueRun(kQueryH, no_key));
+  PL_RETURN_IF_ERROR(QueueRun(kQueryH, 0, no_key));
   PL_RETURN_IF_ERROR(card_.Sync());
   if (layout_.lists()) {
     PL_RETURN_IF_ERROR(MarkPresent());
@@ -276,7 +299,7 @@ Status CudaQueue::WarmUp() {
   for (const Query q : kQueueOrder) {
     // The list of indices is all zeros: the same scalar over and over.
     if (use_lists_ && q == FirstOf(ListOf(q))) PL_RETURN_IF_ERROR(QueueDigits(ListOf(q)));
-    PL_RETURN_IF_ERROR(use_lists_ ? QueueListed(q) : QueueRun(q, no_key));
+    PL_RETURN_IF_ERROR(use_lists_ ? QueueListed(q) : QueueRun(q, 0, no_key));
   }
   return card_.Sync();
 }

@@ -86,6 +86,29 @@ Digest512 Blake2b512::Finish() {
   return out;
 }
 
+struct Blake2b256Keyed::Impl {
+  EVP_MAC* mac = EVP_MAC_fetch(nullptr, "BLAKE2BMAC", nullptr);
+  EVP_MAC_CTX* context = mac ? EVP_MAC_CTX_new(mac) : nullptr;
+  ~Impl() {
+    EVP_MAC_CTX_free(context);
+    EVP_MAC_free(mac);
+  }
+};
+
+Blake2b256Keyed::Blake2b256Keyed(ByteSpan key) : impl_(std::make_unique<Impl>()) {
+  size_t size = sizeof(Digest256);
+  const OSSL_PARAM params[] = {OSSL_PARAM_construct_size_t(OSSL_MAC_PARAM_SIZE, &size), OSSL_PARAM_construct_end()};
+  Must(impl_->context && EVP_MAC_init(impl_->context, key.data(), key.size(), params) == 1);
+}
+Blake2b256Keyed::~Blake2b256Keyed() = default;
+void Blake2b256Keyed::Update(ByteSpan bytes) { Must(EVP_MAC_update(impl_->context, bytes.data(), bytes.size()) == 1); }
+Digest256 Blake2b256Keyed::Finish() {
+  Digest256 out;
+  size_t length = 0;
+  Must(EVP_MAC_final(impl_->context, out.data(), &length, out.size()) == 1 && length == out.size());
+  return out;
+}
+
 Digest256 Sha256Of(ByteSpan bytes) {
   Sha256 hash;
   hash.Update(bytes);

@@ -1,4 +1,4 @@
-// SHA-256, HMAC-SHA-256 and BLAKE2s-256, by OpenSSL.
+// SHA-256, HMAC-SHA-256 and BLAKE2, by OpenSSL.
 #pragma once
 
 #include <array>
@@ -67,6 +67,21 @@ class Blake2b512 {
   Blake2b512& operator=(const Blake2b512&) = delete;
   void Update(ByteSpan bytes);
   Digest512 Finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// RFC 7693's BLAKE2b with 32 bytes of digest and a key of 1 to 64 bytes.
+class Blake2b256Keyed {
+ public:
+  explicit Blake2b256Keyed(ByteSpan key);
+  ~Blake2b256Keyed();
+  Blake2b256Keyed(const Blake2b256Keyed&) = delete;
+  Blake2b256Keyed& operator=(const Blake2b256Keyed&) = delete;
+  void Update(ByteSpan bytes);
+  Digest256 Finish();
 
  private:
   struct Impl;

@@ -80,13 +80,13 @@ Result<Fq2Value> ReadFq2(const Json& value, std::string_view path, std::string_v
 
 }  // namespace
 
-Result<Json> Parse(std::string_view text, std::string_view name, size_t max_bytes) {
+Result<Json> Parse(std::string_view text, std::string_view name, size_t max_bytes, int max_depth) {
   if (text.empty()) return Status(ErrorCode::kInvalidFile, StrCat(name, ": is empty, expected json"));
   if (DetectFileKind({reinterpret_cast<const uint8_t*>(text.data()), text.size()}) != FileKind::kJson) return NotJson(text, name);
   if (text.size() > max_bytes)
     return Status(ErrorCode::kInvalidFile, StrCat(name, ": has ", text.size(), " bytes, expected at most ", max_bytes));
-  if (int depth = Depth(text); depth > kMaxDepth)
-    return Status(ErrorCode::kInvalidFile, StrCat(name, ": is nested ", depth, " levels deep, expected at most ", kMaxDepth));
+  if (int depth = Depth(text); depth > max_depth)
+    return Status(ErrorCode::kInvalidFile, StrCat(name, ": is nested ", depth, " levels deep, expected at most ", max_depth));
   // The parser takes one for the end of the text.
   if (const size_t zero = text.find('\0'); zero != text.npos)
     return Status(ErrorCode::kInvalidFile, StrCat(name, ": is no valid JSON: byte ", zero, " is zero"));

@@ -14,10 +14,10 @@ namespace proofline::json_text {
 
 using Json = nlohmann::json;
 
-// Bounded before anything is built: size, and nesting of kMaxDepth. Refused as kInvalidFile: anything but one JSON value, a name that
+// Bounded before anything is built: size, and nesting of `max_depth`. Refused as kInvalidFile: anything but one JSON value, a name that
 // is twice in the outermost object.
 inline constexpr int kMaxDepth = 8;
-Result<Json> Parse(std::string_view text, std::string_view name, size_t max_bytes);
+Result<Json> Parse(std::string_view text, std::string_view name, size_t max_bytes, int max_depth = kMaxDepth);
 
 // "NAME: PATH: is FOUND, expected EXPECTED".
 Status Wrong(std::string_view name, std::string_view path, const Json& found, std::string_view expected);

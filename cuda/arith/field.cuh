@@ -34,6 +34,7 @@ struct alignas(16) Field {
   PL_HD static Field One() { return FromPowerOfTwo<32 * N>(); }
   // The factor that takes canonical to Montgomery form.
   PL_HD static Field R2() { return FromPowerOfTwo<64 * N>(); }
+  PL_HD static Field R3() { return FromPowerOfTwo<96 * N>(); }
 
   PL_HD bool IsZero() const {
     uint32_t acc = 0;

@@ -173,10 +173,10 @@ Status Card::Order(StreamHandle stream, int event) {
   return OkStatus();
 }
 
-Result<uint64_t> Card::NanosecondsBetween(int first, int last) const {
+Result<int64_t> Card::NanosecondsBetween(int first, int last) const {
   float ms = 0;
   PL_CUDA_RETURN_IF_ERROR(cudaEventElapsedTime(&ms, events_[first], events_[last]));
-  return static_cast<uint64_t>(static_cast<double>(ms) * 1e6);
+  return static_cast<int64_t>(static_cast<double>(ms) * 1e6);
 }
 
 Status Card::Copy(void* to, const void* from, size_t bytes, StreamHandle stream) {

@@ -60,12 +60,12 @@ class Card {
   ByteSpan downloaded(size_t at, size_t bytes) const { return {download_ + at, bytes}; }
 
   // Events, numbered. Wait blocks this thread; Order makes `stream` wait.
-  static constexpr int kEventCount = 32;
+  static constexpr int kEventCount = 40;
   Status Record(int event, StreamHandle stream);
   Status Wait(int event);
   Result<bool> Reached(int event);  // without waiting
   Status Order(StreamHandle stream, int event);
-  Result<uint64_t> NanosecondsBetween(int first, int last) const;
+  Result<int64_t> NanosecondsBetween(int first, int last) const;  // negative if the second came before
 
   // Within the arena, in the order of `stream`.
   Status Copy(void* to, const void* from, size_t bytes, StreamHandle stream);

@@ -11,6 +11,8 @@
 // share them, and scalars that are 0 or 1, of which a witness is full, stay out: MsmClassify lists the others and the ones, the host reads how
 // many there are and plans for that many. A one is a single digit in the lowest window.
 //
+// Long lists with many digits a bucket first go through a few rounds of affine additions of neighbours (msm_tree.h); the plan says whether.
+//
 // Device level: a call queues everything on one stream, allocates nothing, waits for nothing.
 #pragma once
 
@@ -34,6 +36,9 @@ enum class MsmGroup : uint8_t { kBn254G1, kBn254G2, kBls12381G1, kBls12381G2 };
 size_t MsmPointBytes(MsmGroup group);
 size_t MsmSumBytes(MsmGroup group);
 
+// kAuto: what is faster on a card with fast memory. The others are for tests, which take each as the other's twin.
+enum class MsmMethod : uint8_t { kAuto, kPlain, kTree };
+
 struct MsmWindow {
   int first_bit;
   int bits;
@@ -54,9 +59,11 @@ struct MsmPlan {
   uint32_t ones = 0;        // scalars of value 1 besides the n; only where digits are apart
   bool digits_apart = false;
   size_t digits_bytes = 0;  // where they are: of the digits' own workspace
+  int tree_rounds = 0;        // of neighbours' sums before the buckets are summed; 0: none
+  uint32_t tree_windows = 0;  // that go through them together
 };
 // `n` < 2^31. `windows_at_once` 0 = all.
-MsmPlan PlanMsm(MsmGroup group, uint32_t n, uint32_t windows_at_once = 0, int window_count = 0);
+MsmPlan PlanMsm(MsmGroup group, uint32_t n, uint32_t windows_at_once = 0, int window_count = 0, MsmMethod method = MsmMethod::kAuto);
 
 // bases: n affine points; scalars: n canonical values of 32 bytes, < r; both on the device, aligned to 16 bytes. Leaves the windows' sums
 // in `result` (device, plan.result_bytes). `workspace` (plan.workspace_bytes) must not be in use by another stream until this is done.
@@ -68,7 +75,7 @@ struct MsmClasses {
   uint32_t wide = 0, ones = 0;
 };
 // A plan for digits apart: all windows at once, and the same windows for every group of a curve. Precondition: fewer than 2^32 digits.
-MsmPlan PlanMsmOfClasses(MsmGroup group, MsmClasses classes, int window_count = 0);
+MsmPlan PlanMsmOfClasses(MsmGroup group, MsmClasses classes, int window_count = 0, MsmMethod method = MsmMethod::kAuto);
 inline constexpr size_t kMsmMostWindows = 60;
 
 // indices (4 n bytes): which scalars are wide, from the front; which are ones, from the back; in no particular order. classes: an MsmClasses on

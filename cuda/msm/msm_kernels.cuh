@@ -10,7 +10,6 @@ namespace proofline::cuda {
 inline constexpr int kDigitBits = 26;
 inline constexpr uint32_t kDigitMask = (1u << kDigitBits) - 1;
 inline constexpr uint32_t kNoKey = 0;
-inline constexpr int kMsmThreads = 128;
 
 struct DigitWindow {
   int first_bit, bits;
@@ -149,21 +148,28 @@ __device__ void SumChunk(const uint32_t* keys, uint32_t first, uint32_t last, ui
   }
 }
 
-// Chunk t of the sorted digit list into buckets and leftovers.
+// Chunk t of the sorted digit list into buckets and leftovers. With `length`, n is only the most there can be, and `bases` are one behind the
+// other as the keys are; `values` is not read.
 template <class F>
 __global__ void __launch_bounds__(kMsmThreads) MsmAccumulateKernel(const uint32_t* keys, const uint32_t* values, uint32_t n,
-                                                                   uint32_t chunk, const Affine<F>* bases,
+                                                                   const uint32_t* length, uint32_t chunk, const Affine<F>* bases,
                                                                    BucketOfKey bucket_of, Xyzz<F>* buckets,
                                                                    uint32_t* leftover_keys, Xyzz<F>* leftovers) {
   const uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
   const uint64_t first = uint64_t{t} * chunk;
   if (first >= n) return;
+  const bool in_order = length != nullptr;
+  if (in_order) n = *length;
+  if (first >= n) {
+    leftover_keys[t] = kNoKey;
+    return;
+  }
   const uint32_t last = static_cast<uint32_t>(first + chunk < n ? first + chunk : n);
   uint32_t leftover_key;
   SumChunk<F>(
       keys, static_cast<uint32_t>(first), last, leftover_key, leftovers + t,
       [&](Xyzz<F>& sum, uint32_t i) {
-        const uint32_t value = values[i];
+        const uint32_t value = in_order ? i : values[i];
         Affine<F> p = LoadVector(bases + (value & 0x7fffffffu));
         if (value >> 31) p.y = -p.y;
         sum.AddMixed(p);

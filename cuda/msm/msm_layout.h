@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "cuda/msm/msm.h"
+#include "cuda/msm/msm_tree.h"
 
 namespace proofline::cuda {
 
 inline constexpr int kMaxWindowBits = 24;
+inline constexpr int kMsmThreads = 128;  // of a block
 inline constexpr uint32_t kMaxWindowsAtOnce = 60;  // a sort key has room for 64
 // Chunks of the digit list: eight times what one large card holds at once (132 multiprocessors of 384 threads), so that an uneven end
 // costs little; a chunk of fewer points would spend its time on leftovers.
@@ -25,6 +27,8 @@ inline constexpr uint32_t kReduceTurn = 31400;
 inline constexpr uint32_t kBucketChunk = 192, kFewestBuckets = 8;
 
 struct MsmLayout {
+  // Of the list that is summed into buckets: all digits sorted together, or what the tree leaves of a group of windows.
+  uint64_t entries = 0;
   uint32_t chunk = 0;
   uint32_t bucket_chunk = 0;
   size_t keys[2] = {}, values[2] = {};
@@ -40,6 +44,7 @@ struct MsmLayout {
     size_t sums;
   };
   std::vector<Fold> folds;  // of all windows; the last has stride 1
+  MsmTreeLayout tree;
   size_t total_bytes = 0;
 };
 

@@ -7,10 +7,9 @@
 #include "cuda/device/check.h"
 #include "cuda/msm/msm_kernels.cuh"
 #include "cuda/msm/msm_layout.h"
+#include "cuda/msm/msm_tree_queue.cuh"
 
 namespace proofline::cuda {
-
-inline unsigned BlocksFor(uint64_t threads) { return static_cast<unsigned>((threads + kMsmThreads - 1) / kMsmThreads); }
 
 inline DigitWindows DigitWindowsOf(const MsmPlan& plan) {
   DigitWindows windows{};
@@ -48,23 +47,20 @@ Status QueueSortedDigits(const MsmPlan& plan, const MsmLayout& layout, const voi
   return OkStatus();
 }
 
-// A sorted list of digits of windows [first, first + count) into their buckets.
+// Into the buckets.
 template <class F>
-Status QueueBuckets(const MsmPlan& plan, const MsmLayout& layout, const void* bases, const uint32_t* keys, const uint32_t* values,
-                    uint64_t items, uint8_t* workspace, uint32_t first, uint32_t count, cudaStream_t stream) {
-  BucketOfKey bucket_of{};
-  for (uint32_t w = 0; w < count; ++w) bucket_of.first_bucket[w] = plan.windows[first + w].first_bucket;
+Status QueueBuckets(const MsmLayout& layout, const SortedList<F>& list, const BucketOfKey& bucket_of, uint8_t* workspace, cudaStream_t stream) {
   auto* buckets = reinterpret_cast<Xyzz<F>*>(workspace + layout.buckets);
-  uint64_t chunk = layout.chunk;
+  const uint32_t* keys = list.keys;
+  uint64_t items = list.items, chunk = layout.chunk;
   const Xyzz<F>* sums = nullptr;
   for (const MsmLayout::Leftovers& level : layout.leftovers) {
     auto* out_keys = reinterpret_cast<uint32_t*>(workspace + level.keys);
     auto* out_sums = reinterpret_cast<Xyzz<F>*>(workspace + level.sums);
     const uint64_t chunks = (items + chunk - 1) / chunk;
     if (sums == nullptr)
-      MsmAccumulateKernel<F><<<BlocksFor(chunks), kMsmThreads, 0, stream>>>(
-          keys, values, static_cast<uint32_t>(items), layout.chunk, static_cast<const Affine<F>*>(bases), bucket_of, buckets,
-          out_keys, out_sums);
+      MsmAccumulateKernel<F><<<BlocksFor(chunks), kMsmThreads, 0, stream>>>(keys, list.values, static_cast<uint32_t>(items), list.length, layout.chunk,
+                                                                           list.points, bucket_of, buckets, out_keys, out_sums);
     else
       MsmMergeKernel<F><<<BlocksFor(chunks), kMsmThreads, 0, stream>>>(keys, sums, static_cast<uint32_t>(items), bucket_of,
                                                                       buckets, out_keys, out_sums);
@@ -74,6 +70,26 @@ Status QueueBuckets(const MsmPlan& plan, const MsmLayout& layout, const void* ba
     sums = out_sums;
     items = chunks;
     chunk = kMergeChunk;
+  }
+  return OkStatus();
+}
+
+// Sorted digits of windows [first, first + count), one window behind the other, the first with plan.ones more, into their buckets. The keys count
+// windows from `first`.
+template <class F>
+Status QueueDigitsToBuckets(const MsmPlan& plan, const MsmLayout& layout, const void* bases, const uint32_t* keys, const uint32_t* values,
+                            uint8_t* workspace, uint32_t first, uint32_t count, cudaStream_t stream) {
+  BucketOfKey bucket_of{};
+  for (uint32_t w = 0; w < count; ++w) bucket_of.first_bucket[w] = plan.windows[first + w].first_bucket;
+  const uint32_t at_once = layout.tree.rounds > 0 ? layout.tree.windows : count;
+  for (uint32_t w = 0; w < count; w += at_once) {
+    const uint64_t at = uint64_t{w} * plan.n + (w > 0 ? plan.ones : 0);
+    SortedList<F> list{keys + at, values + at, static_cast<const Affine<F>*>(bases), nullptr,
+                       uint64_t{std::min(at_once, count - w)} * plan.n + (w == 0 ? plan.ones : 0)};
+    if constexpr (kHasTree<F>) {
+      if (layout.tree.rounds > 0) PL_RETURN_IF_ERROR(QueueTree(layout, list, workspace, stream));
+    }
+    PL_RETURN_IF_ERROR(QueueBuckets(layout, list, bucket_of, workspace, stream));
   }
   return OkStatus();
 }
@@ -115,9 +131,8 @@ Status QueueMsm(const MsmPlan& plan, const void* bases, const void* scalars, voi
   for (uint32_t first = 0; first < plan.windows.size(); first += plan.windows_at_once) {
     const uint32_t count = std::min<uint32_t>(plan.windows_at_once, plan.windows.size() - first);
     PL_RETURN_IF_ERROR(QueueSortedDigits<FrM>(plan, layout, scalars, bytes, first, count, stream));
-    PL_RETURN_IF_ERROR(QueueBuckets<F>(plan, layout, bases, reinterpret_cast<uint32_t*>(bytes + layout.keys[1]),
-                                       reinterpret_cast<uint32_t*>(bytes + layout.values[1]), uint64_t{plan.n} * count, bytes, first,
-                                       count, stream));
+    PL_RETURN_IF_ERROR(QueueDigitsToBuckets<F>(plan, layout, bases, reinterpret_cast<uint32_t*>(bytes + layout.keys[1]),
+                                               reinterpret_cast<uint32_t*>(bytes + layout.values[1]), bytes, first, count, stream));
   }
   return QueueWindowSums<F>(plan, layout, bytes, result, stream);
 }
@@ -164,9 +179,9 @@ Status QueueSums(const MsmPlan& plan, const void* bases, const void* digits, voi
   const auto* sorted = static_cast<const uint8_t*>(digits);
   PL_CUDA_RETURN_IF_ERROR(
       cudaMemsetAsync(bytes + layout.buckets, 0, size_t{plan.bucket_count} * sizeof(Xyzz<F>), stream));
-  PL_RETURN_IF_ERROR(QueueBuckets<F>(plan, layout, bases, reinterpret_cast<const uint32_t*>(sorted + list.keys[1]),
-                                     reinterpret_cast<const uint32_t*>(sorted + list.values[1]), list.entries, bytes, 0,
-                                     static_cast<uint32_t>(plan.windows.size()), stream));
+  PL_RETURN_IF_ERROR(QueueDigitsToBuckets<F>(plan, layout, bases, reinterpret_cast<const uint32_t*>(sorted + list.keys[1]),
+                                             reinterpret_cast<const uint32_t*>(sorted + list.values[1]), bytes, 0,
+                                             static_cast<uint32_t>(plan.windows.size()), stream));
   return QueueWindowSums<F>(plan, layout, bytes, result, stream);
 }
 

@@ -67,7 +67,9 @@ uint32_t PiecePoints(const Mode& mode, const Query& query, bool streamed, const 
 uint64_t AlignUp(uint64_t bytes) { return (bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment; }
 
 // For lists of as many values as there is room for, and ones for the rest.
-MsmPlan ListedMsm(const VramPlan& plan, MsmGroup group) { return PlanMsmOfClasses(group, {plan.list_room, plan.shape.n_vars - plan.list_room}); }
+MsmPlan ListedMsm(const VramPlan& plan, MsmGroup group) {
+  return PlanMsmOfClasses(group, {plan.list_room, plan.shape.n_vars - plan.list_room}, 0, plan.method);
+}
 
 // Windows of lists: as many digits as 32 bits can number, or the lists cannot be.
 bool ListsFit(const VramPlan& plan) {
@@ -85,6 +87,7 @@ bool AddMsms(VramPlan& plan, const Mode& mode, const std::vector<KeySection>& se
     MsmRun run{.points = std::string(query.name), .group = query.group, .point_count = query.count};
     run.streamed = IsStreamed(sections, mode, query.name);
     run.windows_at_once = mode.windows_at_once;
+    run.method = mode.method;
     run.piece_points = PiecePoints(mode, query, run.streamed, plan.shape);
     if (query.count != 0) run.piece_count = static_cast<uint32_t>((uint64_t{query.count} + run.piece_points - 1) / run.piece_points);
     run.sums_offset = *sums_bytes;
@@ -188,6 +191,7 @@ VramPlan PlanMode(const CircuitShape& shape, const Mode& mode) {
   plan.shape = shape;
   plan.spill_c = mode.spill_c;
   plan.witness_mode = mode.witness;
+  plan.method = mode.method;
   if (mode.witness == WitnessMode::kLanes) plan.list_room = shape.n_vars;
   if (mode.witness == WitnessMode::kListed) plan.list_room = static_cast<uint32_t>(uint64_t{shape.n_vars} * mode.list_room_ppm / 1'000'000);
   const std::vector<KeySection> sections = SectionsOf(shape);

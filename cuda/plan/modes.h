@@ -24,6 +24,7 @@ struct Mode {
   bool witness_early = false;
   WitnessMode witness = WitnessMode::kWhole;  // the others only with all of the key resident
   uint32_t list_room_ppm = 0;                 // of the variables; kListed
+  MsmMethod method = MsmMethod::kPlain;
   bool chunks_early = false;  // the first chunks come while the transforms run
   uint32_t piece_points = 0;  // of MSMs over resident sections, at most; streamed ones have at most kMaxChunkPoints
   uint32_t windows_at_once = 0;  // 0 = all

@@ -63,26 +63,32 @@ std::vector<Mode> Ladder(const CircuitShape& shape, const DeviceBudget& budget) 
 }
 
 // Lanes, or lists for as large a share of values as fits: a witness of zeros and ones then costs a tenth.
-Mode WithLists(const CircuitShape& shape, const Mode& mode, uint64_t capacity) {
-  if (mode.streamed > 0 || !CanList(shape)) return mode;
+Mode WithLists(const CircuitShape& shape, const Mode& mode, const DeviceBudget& budget) {
+  if (mode.streamed > 0 || !budget.lists || !CanList(shape)) return mode;
+  const auto fits = [&](const Mode& m) { return PlanMode(shape, m).peak_bytes <= budget.capacity_bytes(); };
+  constexpr MsmMethod kMethods[] = {MsmMethod::kAuto, MsmMethod::kPlain};
   Mode lists = mode;
-  // Lanes need all windows of H's piece at once no more than others do, but nothing else to run in pieces.
   lists.witness = WitnessMode::kLanes;
   lists.piece_points = kWholePoints;
-  if (PlanMode(shape, lists).peak_bytes <= capacity) return lists;
+  for (const MsmMethod method : kMethods) {
+    lists.method = method;
+    if ((method == MsmMethod::kPlain || budget.trees) && fits(lists)) return lists;
+  }
   lists.witness = WitnessMode::kListed;
   lists.piece_points = mode.piece_points;
-  for (uint32_t room_ppm : {1'000'000, 750'000, 500'000, 250'000, 100'000, 30'000}) {
-    lists.list_room_ppm = room_ppm;
-    if (PlanMode(shape, lists).peak_bytes <= capacity) return lists;
-  }
+  for (uint32_t room_ppm : {1'000'000, 750'000, 500'000, 250'000, 100'000, 30'000})
+    for (const MsmMethod method : kMethods) {
+      lists.method = method;
+      lists.list_room_ppm = room_ppm;
+      if ((method == MsmMethod::kPlain || budget.trees) && fits(lists)) return lists;
+    }
   return mode;
 }
 
 // Lists; the largest pieces, then the most windows at once, that fit; then what is only nice to have.
-Mode Widen(const CircuitShape& shape, Mode mode, uint64_t capacity, bool may_list) {
-  const auto fits = [&](const Mode& m) { return PlanMode(shape, m).peak_bytes <= capacity; };
-  if (may_list) mode = WithLists(shape, mode, capacity);
+Mode Widen(const CircuitShape& shape, Mode mode, const DeviceBudget& budget) {
+  const auto fits = [&](const Mode& m) { return PlanMode(shape, m).peak_bytes <= budget.capacity_bytes(); };
+  mode = WithLists(shape, mode, budget);
   const auto widest = [&] {
     for (uint32_t points : {kWholePoints, uint32_t{1} << 26, uint32_t{1} << 25, uint32_t{1} << 24, kMaxChunkPoints, uint32_t{1} << 22, uint32_t{1} << 21, uint32_t{1} << 20, uint32_t{1} << 19, kMinPiecePoints})
       for (uint32_t windows : {0, 8, 4, 2, 1}) {
@@ -196,16 +202,24 @@ uint64_t DeviceBudget::capacity_bytes() const {
   return free_bytes / 1'000'000 * share_ppm + free_bytes % 1'000'000 * share_ppm / 1'000'000;
 }
 
+namespace {
+// Cards with more than 32 GB have HBM.
+bool HasFastMemory(const DeviceBudget& budget) { return budget.capacity_bytes() > uint64_t{33} << 30; }
+}  // namespace
+
 DeviceBudget OwnerBudget(uint64_t card_bytes) {
   // Seen on an H200: 0.53 GiB for the context, the code and the stacks of all threads.
   constexpr uint64_t kContextBytes = uint64_t{640} << 20;
-  return {.vram_bytes = card_bytes, .context_bytes = kContextBytes, .spill = false, .lists = true};
+  DeviceBudget budget{.vram_bytes = card_bytes, .context_bytes = kContextBytes, .spill = false, .lists = true};
+  budget.trees = HasFastMemory(budget);
+  return budget;
 }
 
 DeviceBudget OwnerBudgetInArena(uint64_t arena_bytes) {
   DeviceBudget budget = OwnerBudget(arena_bytes);
   budget.context_bytes = 0;
   budget.share_ppm = 1'000'000;
+  budget.trees = HasFastMemory(budget);
   return budget;
 }
 
@@ -217,7 +231,7 @@ const PlannedBuffer* VramPlan::Find(std::string_view name) const {
 
 MsmPlan PieceOf(const MsmRun& run, uint32_t piece) {
   const uint64_t first = uint64_t{piece} * run.piece_points;
-  return PlanMsm(run.group, static_cast<uint32_t>(std::min<uint64_t>(run.piece_points, run.point_count - first)), run.windows_at_once);
+  return PlanMsm(run.group, static_cast<uint32_t>(std::min<uint64_t>(run.piece_points, run.point_count - first)), run.windows_at_once, 0, run.method);
 }
 
 Result<VramPlan> PlanVram(const CircuitShape& shape, const DeviceBudget& budget) {
@@ -227,7 +241,7 @@ Result<VramPlan> PlanVram(const CircuitShape& shape, const DeviceBudget& budget)
   VramPlan least = PlanMode(shape, ladder.front());
   for (size_t i = ladder.size(); i-- > 0;) {
     if (PlanMode(shape, ladder[i]).peak_bytes > capacity) continue;
-    const Mode mode = Widen(shape, ladder[i], capacity, budget.lists);
+    const Mode mode = Widen(shape, ladder[i], budget);
     VramPlan plan = PlanMode(shape, mode);
     plan.capacity_bytes = capacity;
     plan.input_bytes = InputBytes(shape);

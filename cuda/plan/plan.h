@@ -70,6 +70,8 @@ struct DeviceBudget {
   bool streaming = true;  // false: the owner can only prove with all of the key resident
   bool spill = true;      // false: the owner has no place in host memory for the third vector
   bool lists = false;     // the owner lists a witness's classes (kListed, kLanes); dense witnesses with all points in B only
+  // The card's memory is fast enough for trees of affine additions (cuda/msm/msm_tree.h), which want room and more traffic than XYZZ's.
+  bool trees = false;
   uint64_t capacity_bytes() const;
 };
 
@@ -123,6 +125,7 @@ struct MsmRun {
   uint32_t piece_points = 0;  // of every piece but the last
   uint32_t piece_count = 0;   // 0 when there are no points
   uint32_t windows_at_once = 0;
+  MsmMethod method = MsmMethod::kPlain;
   bool streamed = false;
   uint64_t sums_offset = 0, sums_stride = 0;  // in kMsmSums
 };
@@ -154,6 +157,7 @@ struct VramPlan {
   uint64_t input_bytes = 0;  // of one partition over the link
   bool spill_c = false;
   WitnessMode witness_mode = WitnessMode::kWhole;
+  MsmMethod method = MsmMethod::kPlain;  // of all MSMs; kAuto: with trees where they help
   uint32_t list_room = 0;  // values that are neither 0 nor 1, at most, for which kListed has digits
   Prestaging prestage;
   Streaming streaming;
@@ -163,7 +167,7 @@ struct VramPlan {
 
 // The best plan that fits. What room is used for, by a fixed order for each shape, so that more memory never loses pre-staging or a resident
 // section: everything streamed; then pre-staging; then the key's sections one by one (before pre-staging where all of them cost less); then
-// lanes, or lists for as many values as there is room for; larger pieces of MSMs and more windows at once, the first chunks early, the twiddles
+// lanes, or lists for as many values as there is room for, with or without trees; larger pieces of MSMs and more windows at once, the first chunks early, the twiddles
 // resident, the witness early.
 // kResource (asking again does not help) when it cannot fit: needs, has and the largest rows. kUnsupported: a domain beyond the transform's.
 // kInvalidArgument: counts that no circuit has.

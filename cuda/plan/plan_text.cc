@@ -52,6 +52,7 @@ std::string FormatPlan(const VramPlan& plan) {
   if (plan.witness_mode == WitnessMode::kListed)
     out += StrCat("the queries run one after the other; zeros and ones stay out of the digits where at most ", plan.list_room, " of ", plan.shape.n_vars,
                   " values are neither, else all take part\n");
+  if (plan.method == MsmMethod::kAuto) out += "long lists of points are summed in trees of affine additions where that is faster\n";
   if (plan.spill_c) out += "the third vector of the transforms waits in host memory\n";
   return out;
 }

@@ -2,7 +2,9 @@
 // 77, "skipped", without one). Prints one line a case and ends with 1 if any was wrong.
 //
 //   kernels_test           every kernel on small and odd sizes
-//   kernels_test --time    the sizes of bench/README.md too, with times
+//   kernels_test --time    the sizes of cuda/README.md too, with times
+//   kernels_test --tiny    a few sizes of each, for compute-sanitizer
+//   kernels_test --profile "bls12-381 g1" 24    one MSM of that size by each method and nothing else, for a profiler
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -130,12 +132,14 @@ void TimeNtt(const std::string& name, int log2_n, const Buffer& table, cudaStrea
   std::printf("ntt %s 2^%d: inverse %.3f, forward %.3f, chain %.3f ms\n", name.c_str(), log2_n, Median(inverse), Median(forward), Median(chain));
 }
 
+bool g_tiny = false;
+
 template <class M>
 void TestNtt(const std::string& name, bool timed, cudaStream_t stream) {
-  const int largest = timed ? 27 : 20;
+  const int largest = timed ? 27 : g_tiny ? 13 : 20;
   Buffer table(cuda::NttTableBytes(largest));
   Must(cuda::NttBuildTable<M>(table.get(), largest, stream));
-  for (int log2_n = 1; log2_n <= 20; ++log2_n) NttOfSize<M>(name, log2_n, table, stream);
+  for (int log2_n = 1; log2_n <= std::min(largest, 20); log2_n += g_tiny && log2_n == 3 ? 9 : 1) NttOfSize<M>(name, log2_n, table, stream);
   for (int log2_n : {20, 24, 27})
     if (timed && log2_n < M::kTwoAdicity) TimeNtt<M>(name, log2_n, table, stream);
 }
@@ -224,6 +228,8 @@ Fr MakeScalars(std::vector<Fr>& scalars, int kind, uint32_t period) {
 
 template <class Curve, class F, class B, class Point>
 void MsmCase(const std::string& name, cuda::MsmGroup group, const Point& generator, uint32_t n, int kind, bool timed, cudaStream_t stream) {
+  using cuda::MsmMethod;
+  const std::vector<MsmMethod> methods = timed ? std::vector{MsmMethod::kAuto, MsmMethod::kPlain} : std::vector{MsmMethod::kPlain, MsmMethod::kTree};
   using Fr = typename Curve::Fr;
   Exponent<B> p_minus_2;
   auto modulus = Curve::Fq::Modulus::kValue;
@@ -240,30 +246,40 @@ void MsmCase(const std::string& name, cuda::MsmGroup group, const Point& generat
   const Fr log = MakeScalars(scalars, kind, period);
   device_scalars.Up(scalars.data(), size_t{n} * 32);
 
-  const cuda::MsmPlan plan = cuda::PlanMsm(group, n);
-  Buffer workspace(plan.workspace_bytes), result(plan.result_bytes);
-  std::vector<float> times;
-  for (int i = 0; i < (timed ? 5 : 1); ++i)
-    times.push_back(Milliseconds(stream, [&] { Must(cuda::MsmQueue(plan, bases.get(), device_scalars.get(), workspace.get(), result.get(), stream)); }));
-  std::vector<uint8_t> sums(plan.result_bytes);
-  result.Down(sums.data(), sums.size());
-  const std::vector<uint8_t> found = cuda::MsmFinish(plan, sums);
-  std::vector<uint8_t> expected(found.size());
-  ScalarMulFr(generator, log).ToAffine().Store(expected.data());
-  Check(found == expected, "msm " + name + " n=" + std::to_string(n) + " scalars " + std::to_string(kind));
-  if (timed) std::printf("msm %s n=%u: %.3f ms, %zu windows, workspace %.2f GiB\n", name.c_str(), n, Median(times), plan.windows.size(), std::ldexp(plan.workspace_bytes, -30));
+  for (const MsmMethod method : methods) {
+    // With the tree few windows go through the rounds together, so that there are several groups.
+    const cuda::MsmPlan plan = cuda::PlanMsm(group, n, !timed && method == MsmMethod::kTree && kind % 2 ? 5 : 0, 0, method);
+    Buffer workspace(plan.workspace_bytes), result(plan.result_bytes);
+    std::vector<float> times;
+    for (int i = 0; i < (timed ? 5 : 1); ++i)
+      times.push_back(Milliseconds(stream, [&] { Must(cuda::MsmQueue(plan, bases.get(), device_scalars.get(), workspace.get(), result.get(), stream)); }));
+    std::vector<uint8_t> sums(plan.result_bytes);
+    result.Down(sums.data(), sums.size());
+    const std::vector<uint8_t> found = cuda::MsmFinish(plan, sums);
+    std::vector<uint8_t> expected(found.size());
+    ScalarMulFr(generator, log).ToAffine().Store(expected.data());
+    Check(found == expected, "msm " + name + " n=" + std::to_string(n) + " scalars " + std::to_string(kind) + " rounds " + std::to_string(plan.tree_rounds));
+    if (timed)
+      std::printf("msm %s n=%u: %.3f ms, %zu windows, %d rounds of %u windows, workspace %.2f GiB\n", name.c_str(), n, Median(times), plan.windows.size(),
+                  plan.tree_rounds, plan.tree_windows, std::ldexp(plan.workspace_bytes, -30));
+  }
 }
 
 template <class Curve, class F, class B, class Point>
 void TestMsm(const std::string& name, cuda::MsmGroup group, const Point& generator, const std::vector<int>& timed_sizes, cudaStream_t stream) {
-  for (uint32_t n : {1u, 2u, 3u, 73u, 127u, 128u, 1025u, 65536u})
-    for (int kind = 0; kind < kScalarKinds; ++kind) MsmCase<Curve, F, B>(name, group, generator, n, kind, false, stream);
+  for (uint32_t n : g_tiny ? std::vector{3u, 300u} : std::vector{1u, 2u, 3u, 73u, 127u, 128u, 1025u, 65536u})
+    for (int kind = 0; kind < (g_tiny ? kUniform + 2 : kScalarKinds); ++kind) MsmCase<Curve, F, B>(name, group, generator, n, kind, false, stream);
   for (int log2_n : timed_sizes) MsmCase<Curve, F, B>(name, group, generator, 1u << log2_n, kUniform, true, stream);
 }
 
+struct Profile {
+  std::string group;
+  uint32_t n = 0;
+};
+
 }  // namespace
 
-int Main(bool timed) {
+int Main(bool timed, const Profile& profile) {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
     std::printf("skipped: no CUDA device\n");
@@ -271,12 +287,19 @@ int Main(bool timed) {
   }
   cudaStream_t stream;
   Must(cudaStreamCreate(&stream));
-  TestNtt<Bn254FrModulus>("bn254", timed, stream);
-  TestNtt<Bls12381FrModulus>("bls12-381", timed, stream);
   using Bn = Bn254<PortableArith>;
   using Bls = Bls12381<PortableArith>;
   using BnFq = cuda::Field<Bn254FqModulus>;
   using BlsFq = cuda::Field<Bls12381FqModulus>;
+  if (profile.n != 0) {
+    if (profile.group == "bn254 g1") MsmCase<Bn, BnFq, BnFq>(profile.group, cuda::MsmGroup::kBn254G1, Bn::Generator1(), profile.n, kUniform, true, stream);
+    if (profile.group == "bls12-381 g1") MsmCase<Bls, BlsFq, BlsFq>(profile.group, cuda::MsmGroup::kBls12381G1, Bls::Generator1(), profile.n, kUniform, true, stream);
+    if (profile.group == "bls12-381 g2")
+      MsmCase<Bls, cuda::Field2<BlsFq>, BlsFq>(profile.group, cuda::MsmGroup::kBls12381G2, Bls::Generator2(), profile.n, kUniform, true, stream);
+    return g_wrong == 0 ? 0 : 1;
+  }
+  TestNtt<Bn254FrModulus>("bn254", timed, stream);
+  TestNtt<Bls12381FrModulus>("bls12-381", timed, stream);
   const auto sizes = [timed](std::vector<int> v) { return timed ? v : std::vector<int>{}; };
   TestMsm<Bn, BnFq, BnFq>("bn254 g1", cuda::MsmGroup::kBn254G1, Bn::Generator1(), sizes({22, 24}), stream);
   TestMsm<Bn, cuda::Field2<BnFq>, BnFq>("bn254 g2", cuda::MsmGroup::kBn254G2, Bn::Generator2(), {}, stream);
@@ -288,4 +311,10 @@ int Main(bool timed) {
 
 }  // namespace proofline
 
-int main(int argc, char** argv) { return proofline::Main(argc > 1 && std::string(argv[1]) == "--time"); }
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  proofline::Profile profile;
+  proofline::g_tiny = mode == "--tiny";
+  if (mode == "--profile" && argc > 3) profile = {argv[2], 1u << std::stoi(argv[3])};
+  return proofline::Main(mode == "--time", profile);
+}

@@ -1,5 +1,6 @@
-// The bound on the sort's workspace, computed on the host, against the library's own answer for this card.
+// The bounds on the workspaces of sort and scan, computed on the host, against the library's own answers for this card.
 #include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
 
 #include <cstdint>
 #include <cstdio>
@@ -23,6 +24,11 @@ int main() {
     const bool fine = error == cudaSuccess && wanted != 0 && wanted <= bound;
     std::printf("%10llu pairs: wanted %zu, bound %zu%s\n", static_cast<unsigned long long>(n), wanted, bound, fine ? "" : "  WRONG");
     low += !fine;
+    size_t scan = 0;
+    const cudaError_t scanned = cub::DeviceScan::ExclusiveSum(nullptr, scan, in, out, static_cast<uint32_t>(n), cudaStream_t{});
+    const bool enough = scanned == cudaSuccess && scan != 0 && scan <= proofline::cuda::MsmScanBytes(n);
+    std::printf("%10llu words: wanted %zu, bound %zu%s\n", static_cast<unsigned long long>(n), scan, proofline::cuda::MsmScanBytes(n), enough ? "" : "  WRONG");
+    low += !enough;
   }
   return low == 0 ? 0 : 1;
 }

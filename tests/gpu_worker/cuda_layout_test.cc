@@ -142,6 +142,8 @@ TEST(CudaLayout, LargeKeysOnALargeCard) {
   const auto smaller = LayOutProof(Key(CurveId::kBls12381, 24, 328), cuda::OwnerBudget(141 * kGiB).capacity_bytes());
   ASSERT_TRUE(smaller.ok());
   EXPECT_TRUE(smaller->lanes() && smaller->prestages());
+  EXPECT_EQ(smaller->plan.method, cuda::MsmMethod::kAuto);
+  EXPECT_EQ(LayOutProof(Key(CurveId::kBls12381, 22, 328), cuda::OwnerBudget(24 * kGiB).capacity_bytes())->plan.method, cuda::MsmMethod::kPlain);
 }
 
 TEST(CudaLayout, TooManySumsAreRefusedWithNumbers) {

@@ -14,6 +14,17 @@ class PoRepCircuit {
   PoRepCircuit(CS& cs, const PoRepShape& shape)
       : cs_(cs), shape_(shape), tree_(shape.tree.levels()), data_tree_(BinaryTree(shape.tree.leaves).levels()) {}
 
+  // Goes on with the challenges of `fixed`, whose fixed part is done, in another constraint system.
+  PoRepCircuit(CS& cs, const PoRepCircuit& fixed)
+      : cs_(cs),
+        shape_(fixed.shape_),
+        tree_(fixed.tree_),
+        data_tree_(fixed.data_tree_),
+        replica_bits_(fixed.replica_bits_),
+        comm_d_(fixed.comm_d_),
+        comm_r_last_(fixed.comm_r_last_),
+        comm_c_(fixed.comm_c_) {}
+
   // `partition` is null where no values are wanted.
   void SynthesizeFixed(const PoRepPartition* partition) {
     Num<CS> replica_id = AllocGiven(cs_, [&] { return partition->replica_id; });

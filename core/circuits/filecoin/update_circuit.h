@@ -15,6 +15,19 @@ class UpdateCircuit {
  public:
   UpdateCircuit(CS& cs, const UpdateShape& shape) : cs_(cs), shape_(shape), tree_(shape.tree.levels()) {}
 
+  // Goes on with the challenges of `fixed`, whose fixed part is done, in another constraint system.
+  UpdateCircuit(CS& cs, const UpdateCircuit& fixed)
+      : cs_(cs),
+        shape_(fixed.shape_),
+        tree_(fixed.tree_),
+        partition_bits_(fixed.partition_bits_),
+        h_bits_(fixed.h_bits_),
+        phi_(fixed.phi_),
+        root_r_old_(fixed.root_r_old_),
+        root_r_new_(fixed.root_r_new_),
+        apex_leaves_(fixed.apex_leaves_),
+        digest_bits_(fixed.digest_bits_) {}
+
   void SynthesizeFixed(const UpdatePartition* given) {
     AllocPartitionAndH(given);
     Num<CS> partition = PackBits<CS>(cs_, partition_bits_);

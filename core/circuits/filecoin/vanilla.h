@@ -27,12 +27,21 @@ struct ColumnProof {
   MerkleProof inclusion;          // in TreeC
 };
 
+// What a file says about a label's making. The circuit takes parents from the columns, so this is only compared with them.
+struct LabelProof {
+  std::vector<FrCanonical> parents;
+  uint32_t layer = 0;
+  uint64_t node = 0;
+};
+
 struct PoRepChallenge {
   uint64_t node = 0;
   MerkleProof comm_d, comm_r_last;
   ColumnProof column;  // of the challenged node; its rows are the labels
   std::array<ColumnProof, 6> drg_parents;
   std::array<ColumnProof, 8> expander_parents;
+  std::vector<LabelProof> labeling;  // one for each layer
+  LabelProof encoding;
 };
 
 struct PoRepPartition {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/curve/curve.h"
+#include "cuda/arith/inverse.cuh"
 #include "cuda/arith/point.cuh"
 
 namespace proofline::cuda {
@@ -78,6 +79,15 @@ TYPED_TEST(FieldTest, ProductsSquaresAndSums) {
   }
 }
 
+TYPED_TEST(FieldTest, Inverses) {
+  using Twin = Fp<TypeParam>;
+  using F = Field<TypeParam>;
+  std::vector<Twin> values = Values<TypeParam>();
+  std::mt19937_64 g(11);
+  for (int k = 0; k < 3000; ++k) values.push_back(values[g() % values.size()] * values[g() % values.size()] + values[g() % values.size()]);
+  for (const Twin& a : values) ASSERT_EQ(Same<Twin>(Inverse(Same<F>(a))), a.Inverse());
+}
+
 TYPED_TEST(FieldTest, TwoProductsUnderOneReduction) {
   using Twin = Fp<TypeParam>;
   using F = Field<TypeParam>;
@@ -108,6 +118,9 @@ TYPED_TEST(ExtensionTest, ProductsAndSquares) {
       const Twin a{values[i], values[j]}, b{values[(i * 5 + j * 3) % n], values[(i + j * 7) % n]};
       ASSERT_EQ(Same<Twin>(Same<F>(a) * Same<F>(b)), a * b);
       ASSERT_EQ(Same<Twin>(Same<F>(a).Square()), a * a);
+      if (i == j && !(a == Twin::Zero())) {
+        ASSERT_EQ(Same<Twin>(Inverse(Same<F>(a)) * Same<F>(a)), Twin::One());
+      }
       ASSERT_EQ(Same<Twin>(F::DifferenceOfProducts(Same<F>(a), Same<F>(b), Same<F>(b), Same<F>(b))), a * b - b * b);
     }
 }

@@ -118,7 +118,7 @@ TEST(PlanVram, SizesAreThoseOfTheirContents) {
   }
   EXPECT_EQ(plan->input_bytes, 32 * v + 64 * n);
   EXPECT_EQ(plan->Find("nothing of this name"), nullptr);
-  EXPECT_GE(plan->Find(buffer::kMsmWork)->bytes, PlanMsm(MsmGroup::kBls12381G2, v).workspace_bytes);
+  EXPECT_GE(plan->Find(buffer::kMsmWork)->bytes, PlanMsm(MsmGroup::kBls12381G2, v, 0, 0, MsmMethod::kPlain).workspace_bytes);
 }
 
 TEST(PlanVram, LargestCircuits) {

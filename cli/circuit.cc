@@ -30,15 +30,28 @@ struct AddOptions {
 std::string KeysFolder(const StackPaths& paths) { return paths.state_dir + "/keys"; }
 std::string CopyOf(const StackPaths& paths, const wire::Circuit& circuit) { return StrCat(KeysFolder(paths), "/", circuit.key_hash(), ".zkey"); }
 
+// What root makes in the state directory of a service belongs to the service's user.
+Status GiveToOwnerOf(const std::string& state_dir, const std::string& path) {
+  struct stat owner {};
+  if (geteuid() != 0) return OkStatus();
+  if (stat(state_dir.c_str(), &owner) == 0 && lchown(path.c_str(), owner.st_uid, owner.st_gid) == 0) return OkStatus();
+  return Status(ErrorCode::kIo, StrCat(path, ": cannot be given to the owner of ", state_dir, ": ", strerror(errno)));
+}
+
 // A copy under the key's hash, which several circuits may share.
 Status CopyKey(const StackPaths& paths, wire::Circuit& circuit) {
   const std::string target = CopyOf(paths, circuit);
-  if (mkdir(KeysFolder(paths).c_str(), 0700) < 0 && errno != EEXIST) return Status(ErrorCode::kIo, StrCat(KeysFolder(paths), ": cannot be made: ", strerror(errno)));
+  if (mkdir(KeysFolder(paths).c_str(), 0700) == 0) {
+    PL_RETURN_IF_ERROR(GiveToOwnerOf(paths.state_dir, KeysFolder(paths)));
+  } else if (errno != EEXIST) {
+    return Status(ErrorCode::kIo, StrCat(KeysFolder(paths), ": cannot be made: ", strerror(errno)));
+  }
   PL_ASSIGN_OR_RETURN(const MappedFile source, MappedFile::Open(circuit.key_path(), {.guarded = true}));
   if (std::error_code error; !fs::exists(target, error)) {
     PL_ASSIGN_OR_RETURN(AtomicFileWriter writer, AtomicFileWriter::Create(target, {.secret = false, .sync = true}));
     PL_RETURN_IF_ERROR(source.ChangeOr(writer.Write(source.bytes())));
     PL_RETURN_IF_ERROR(writer.Commit());
+    PL_RETURN_IF_ERROR(GiveToOwnerOf(paths.state_dir, target));
   }
   PL_ASSIGN_OR_RETURN(const MappedFile copy, MappedFile::Open(target, {.guarded = true}));
   if (HashKey(copy) != circuit.key_hash())

@@ -14,6 +14,10 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kResendAfter{2000}, kUnconnectedRetry{2};
 constexpr milliseconds kReconnectPause{20};
+// A request that the coordinator's death may have swallowed is sent again at once, and then, since it may have gone into the dying
+// connection, after this; only then at leisure.
+constexpr milliseconds kHurriedRetry{150};
+constexpr int kHurriedSends = 2;
 constexpr int kBrokerTimeoutMs = 10000;
 constexpr int kBrokerTries = 3;
 
@@ -78,12 +82,15 @@ Result<wire::Reply> StackClient::Call(wire::Request request, milliseconds limit)
 
   const auto deadline = Clock::now() + limit;
   auto send_at = Clock::now();
+  int hurried = 0;
   while (Clock::now() < deadline) {
     if (Clock::now() >= send_at) {
       // Not connected yet (the coordinator is starting): soon again.
       const Status sent = front_->Send(frame);
       if (!sent.ok() && sent.code() != ErrorCode::kUnavailable) return sent;
-      send_at = Clock::now() + (sent.ok() ? AnswerTime(request) : kUnconnectedRetry);
+      const bool hurry = sent.ok() && hurried > 0;
+      if (hurry) --hurried;
+      send_at = Clock::now() + (!sent.ok() ? kUnconnectedRetry : hurry ? kHurriedRetry : AnswerTime(request));
     }
     wire::Poll(items, LeftMs(std::min(deadline, send_at), milliseconds(60000)));
     PL_RETURN_IF_ERROR(AbortReason(items));
@@ -96,6 +103,8 @@ Result<wire::Reply> StackClient::Call(wire::Request request, milliseconds limit)
     if (items.size() > broker_item && (items[broker_item].readable || items[broker_item].error)) {
       PL_RETURN_IF_ERROR(ReconnectBroker());
       items[broker_item].fd = broker_->fd();
+      send_at = Clock::now();
+      hurried = kHurriedSends;
     }
   }
   return Status(ErrorCode::kTimeout, StrCat("the coordinator did not answer within ", limit.count(), " ms"), StrCat("socket ", paths_.FrontSocket()),

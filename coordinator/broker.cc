@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +34,12 @@ Result<UniqueFd> SealedMemfd(const std::string& bytes) {
     return Status(ErrorCode::kResource, "no memory for a result", std::strerror(errno));
   }
   return fd;
+}
+
+bool IsOurUser(int connection) {
+  ucred peer{};
+  socklen_t length = sizeof(peer);
+  return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
 }
 
 Status CheckDirectInput(int fd) {
@@ -132,7 +139,9 @@ void Broker::OnAttach(const ConnectionPtr& connection, const wire::Attach& attac
   reply.set_term(core_.term());
   reply.set_generation(core_.slots.generation());
   Status status;
-  if (fds.size() != 1) status = Status(ErrorCode::kInvalidArgument, StrCat("attach came with ", fds.size(), " descriptors, expected the worker's own pidfd"));
+  // A worker gets every slot, and is killed when it is suspected: it must be one of ours.
+  if (!IsOurUser(connection->socket.fd())) status = Status(ErrorCode::kInvalidArgument, "a worker must run under the coordinator's user");
+  if (status.ok() && fds.size() != 1) status = Status(ErrorCode::kInvalidArgument, StrCat("attach came with ", fds.size(), " descriptors, expected the worker's own pidfd"));
   auto instance = status.ok() ? InstanceFor(attach.hello()) : Result<uint32_t>(status);
   Result<Worker*> worker = instance.ok() ? core_.workers.Attach(*instance, attach.hello(), connection->socket.peer_pid(), std::move(fds[0]), core_.now_ns)
                                          : Result<Worker*>(instance.status());
@@ -182,7 +191,7 @@ Result<UniqueFd> Broker::GetInput(const Connection& connection, const wire::GetI
     const SlotInfo& info = core_.scheduler.slots()[message.slot()];
     const Worker* owner = core_.workers.Find(info.instance);
     return info.use == SlotUse::kGranted && info.job == message.job() && info.part == message.partition() && owner &&
-           owner->pid == connection.socket.peer_pid() && core_.slots.expected(message.slot()).epoch == message.epoch();
+           owner->pid == connection.socket.peer_pid() && IsOurUser(connection.socket.fd()) && core_.slots.expected(message.slot()).epoch == message.epoch();
   }();
   if (!holds) {
     return Status(ErrorCode::kCancelled, StrCat("partition ", message.partition(), " of job ", message.job(), " is not granted to this worker in slot ", message.slot(), ", epoch ", message.epoch()));

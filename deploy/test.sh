@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: deploy/test.sh [STEP...]      steps: release judges asan tsan long (without an argument: release judges asan long)
+# usage: deploy/test.sh [STEP...]      steps: release systemd judges asan tsan long (without an argument: all but tsan)
 #
 # From a fresh Debian 12: installs the packages that are missing, builds, runs all tests. Safe to run again. Ends with one line
 # "N passed, N failed[, N skipped]" and exit 0 only when nothing failed. A step that fails does not keep the next from running.
@@ -61,6 +61,12 @@ step_release() {
   count_ctest --preset release --parallel "$(nproc)"
 }
 
+# The service in a container with a systemd of its own.
+step_systemd() {
+  [ -x build/release/bin/proofline ] || step_release
+  count_ctest --test-dir build/release -L systemd --output-on-failure
+}
+
 step_judges() {
   [ -x build/release/bin/proofline ] || step_release
   count_ctest --preset judges
@@ -110,9 +116,9 @@ run_step() {
 }
 
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(release judges asan long)
+[ ${#steps[@]} -gt 0 ] || steps=(release systemd judges asan long)
 for step in "${steps[@]}"; do
-  [ "$(type -t "step_$step")" = function ] || fail "there is no step $step; the steps are: release judges asan tsan long"
+  [ "$(type -t "step_$step")" = function ] || fail "there is no step $step; the steps are: release systemd judges asan tsan long"
 done
 
 say "packages"

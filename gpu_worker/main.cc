@@ -1,6 +1,6 @@
 // proofline-gpu-worker: the one owner of one device of one stack.
 //
-//   proofline-gpu-worker [--run-dir DIR] [--ordinal N] [--device cpu | cuda:N] [--node N] [--threads N]
+//   proofline-gpu-worker [--config FILE] [--run-dir DIR] [--ordinal N] [--device cpu | cuda:N] [--node N] [--threads N]
 //
 // Exit codes: 0 asked to stop; 3 the stack went away or has a new slot table (start again); 64 bad arguments, 70 the
 // device gave a wrong answer or is lost, 72 the device is not there (64 and 72: do not start again).

@@ -1,6 +1,6 @@
 // proofline-synth-worker: synthesises partitions into slots, for one stack, on one NUMA node.
 //
-//   proofline-synth-worker [--run-dir DIR] [--ordinal N] [--node N] [--threads N]
+//   proofline-synth-worker [--config FILE] [--run-dir DIR] [--ordinal N] [--node N] [--threads N]
 //
 // Exit codes: 0 asked to stop; 3 the stack went away or has a new slot table (start again); 64 bad arguments (do not).
 

@@ -14,6 +14,12 @@ std::string Env(const char* name) {
   std::string text = value ? value : "";
   return text.substr(0, text.find(':'));
 }
+
+// Where the systemd service (deploy/systemd) keeps them.
+constexpr const char* kServiceStateDir = "/var/lib/proofline";
+constexpr const char* kServiceRunDir = "/run/proofline";
+
+std::string RunDirOf(const std::string& state_dir) { return state_dir == kServiceStateDir ? kServiceRunDir : state_dir + "/run"; }
 }  // namespace
 
 std::string AbsolutePath(std::string_view path) {
@@ -37,10 +43,10 @@ Result<StackPaths> ResolvePaths(std::string_view state_flag, std::string_view co
   StackPaths paths;
   if (!state_flag.empty()) {
     paths.state_dir = AbsolutePath(state_flag);
-    paths.run_dir = paths.state_dir + "/run";
+    paths.run_dir = RunDirOf(paths.state_dir);
   } else if (Env("STATE_DIRECTORY").empty() && !configured_state.empty()) {
     paths.state_dir = AbsolutePath(configured_state);
-    paths.run_dir = configured_run.empty() ? paths.state_dir + "/run" : AbsolutePath(configured_run);
+    paths.run_dir = configured_run.empty() ? RunDirOf(paths.state_dir) : AbsolutePath(configured_run);
   } else {
     std::string state = Env("STATE_DIRECTORY");
     if (state.empty()) {
@@ -56,7 +62,7 @@ Result<StackPaths> ResolvePaths(std::string_view state_flag, std::string_view co
     std::string run = Env("RUNTIME_DIRECTORY");
     if (run.empty() && !configured_run.empty()) run = AbsolutePath(configured_run);
     if (run.empty() && !Env("XDG_RUNTIME_DIR").empty()) run = Env("XDG_RUNTIME_DIR") + "/proofline";
-    paths.run_dir = run.empty() ? paths.state_dir + "/run" : AbsolutePath(run);
+    paths.run_dir = run.empty() ? RunDirOf(paths.state_dir) : AbsolutePath(run);
   }
   PL_RETURN_IF_ERROR(CheckSocketPaths(paths));
   return paths;

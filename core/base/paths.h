@@ -1,6 +1,6 @@
 // Where a stack keeps its files and its sockets.
 //
-//   --state DIR given          files in DIR, sockets in DIR/run
+//   --state DIR given          files in DIR, sockets in DIR/run; the service's sockets, of /var/lib/proofline, are in /run/proofline
 //   under systemd              $STATE_DIRECTORY, $RUNTIME_DIRECTORY (/var/lib/proofline, /run/proofline)
 //   configuration file         its state_dir; its run_dir, else run/ in the state directory
 //   else                       $XDG_STATE_HOME/proofline (or ~/.local/state/proofline),

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -44,6 +45,22 @@ Result<ucred> PeerCredentials(int fd) {
   socklen_t length = sizeof(credentials);
   if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return Errno("SO_PEERCRED");
   return credentials;
+}
+
+// Whether the file of `listening` is writable for its group, and the peer belongs to that.
+bool GroupAdmits(int listening, int peer, gid_t peer_group) {
+  sockaddr_un address{};
+  socklen_t length = sizeof(address) - 1;
+  struct stat file {};
+  if (getsockname(listening, reinterpret_cast<sockaddr*>(&address), &length) != 0 || address.sun_path[0] == '\0' ||
+      stat(address.sun_path, &file) != 0 || !(file.st_mode & S_IWGRP))
+    return false;
+  if (peer_group == file.st_gid) return true;
+  std::vector<gid_t> groups(1024);
+  length = static_cast<socklen_t>(groups.size() * sizeof(gid_t));
+  if (getsockopt(peer, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &length) != 0) return false;
+  groups.resize(length / sizeof(gid_t));
+  return std::find(groups.begin(), groups.end(), file.st_gid) != groups.end();
 }
 
 // Takes ownership of every descriptor in the control data, so that none leaks whatever the packet turns out to be.
@@ -180,7 +197,8 @@ std::optional<BrokerConnection> BrokerListener::Accept() {
       return std::nullopt;
     }
     auto peer = PeerCredentials(fd.get());
-    if (peer.ok() && (peer->uid == geteuid() || peer->uid == 0)) return BrokerConnection(std::move(fd));
+    if (peer.ok() && (peer->uid == geteuid() || peer->uid == 0 || GroupAdmits(fd_.get(), fd.get(), peer->gid)))
+      return BrokerConnection(std::move(fd));
   }
   return std::nullopt;
 }

@@ -1,6 +1,6 @@
-// The broker socket: the way descriptors travel. AF_UNIX, SOCK_SEQPACKET; one packet is an envelope, a body and up to
-// kMaxDescriptors descriptors beside it. Both ends must run under the same user (SO_PEERCRED): file permissions of the
-// socket and this check are the whole authentication.
+// The broker socket: the way descriptors travel. AF_UNIX, SOCK_SEQPACKET; one packet is an envelope, a body and up to kMaxDescriptors
+// descriptors beside it. May connect: the listener's user, root and, where the socket's file is writable for its group, that group
+// (SO_PEERCRED, SO_PEERGROUPS): this and the file's permissions are the whole authentication. Who may attach is the coordinator's to say.
 #pragma once
 
 #include <sys/types.h>
@@ -57,7 +57,7 @@ class BrokerListener {
   // A bound, listening SOCK_SEQPACKET socket that somebody made before (socket activation).
   static Result<BrokerListener> Adopt(UniqueFd listening);
   int fd() const { return fd_.get(); }
-  // The next waiting connection, non-blocking; nullopt when none waits. Peers of another user are closed at once.
+  // The next waiting connection, non-blocking; nullopt when none waits. Peers that may not connect are closed at once.
   std::optional<BrokerConnection> Accept();
 
  private:

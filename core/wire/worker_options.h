@@ -1,8 +1,9 @@
 // The command line of a worker process. Workers are started by a supervisor, not typed by people.
 //
-//   [--run-dir DIR] [--ordinal N] [--node N] [--threads N] and, for owners, [--device cpu | cuda:N]
+//   [--config FILE] [--run-dir DIR] [--ordinal N] [--node N] [--threads N] and, for owners, [--device cpu | cuda:N]
 //
-// Without --run-dir the sockets are where core/base/paths.h says.
+// Without --run-dir the sockets are where the configuration file or core/base/paths.h says. An owner without --device has the file's
+// device number --ordinal; without a file, the CPU.
 #pragma once
 
 #include <optional>

@@ -15,6 +15,13 @@ class PathsTest : public testing::Test {
   }
 };
 
+TEST_F(PathsTest, TheServicesSocketsAreInRun) {
+  const auto paths = ResolvePaths("/var/lib/proofline/");
+  ASSERT_TRUE(paths.ok());
+  EXPECT_EQ(paths->state_dir, "/var/lib/proofline");
+  EXPECT_EQ(paths->FrontSocket(), "/run/proofline/front.sock");
+}
+
 TEST_F(PathsTest, StateFlagHoldsEverything) {
   const auto paths = ResolvePaths("/srv/pl/./x/");
   ASSERT_TRUE(paths.ok());

@@ -140,7 +140,7 @@ class Prover {
     clock_.Done("msm_b1");
     sums.b2 = DenseMsm<Fq2>(key_.b2, key_.b_density);
     clock_.Done("msm_b2");
-    sums.c = Msm<Fr, Fq>(key_.c, witness_.subspan((size_t{key_.n_public} + 1) * kFrBytes));
+    sums.c = Msm<Fr, Fq>(key_.c, witness_.last(size_t{key_.c_count()} * kFrBytes));
     clock_.Done("msm_c");
     Proof proof = Assembler<Curve>(key_, blinding).Run(sums);
     clock_.Done("assemble");
@@ -173,6 +173,7 @@ class Prover {
     const NttPlan<Fr> plan(static_cast<int>(key_.log2_domain), key_.domain_non_residue());
     SecretBuffer<Fr> a(n), b(n);
     MultiplyOnOddCoset(plan, rows_a, rows_b, a, b);
+    if (key_.h_basis() != HBasis::kOddCosetProducts) SubtractProducts(plan, rows_a, rows_b, a, b);
     if (key_.h_basis() == HBasis::kMonomial) {
       plan.InverseToBitReversed(a.span());
       QuotientCoefficients(a, b);
@@ -184,28 +185,30 @@ class Prover {
     return a;
   }
 
-  // a = the values of a*b - c on the odd coset, where c interpolates a*b on the domain; b is scratch.
+  static Fr Row(ByteSpan rows, size_t i) { return Fr::LoadMont(rows.data() + i * kFrBytes); }
+
+  // a = the values of a*b on the odd coset; b is scratch.
   void MultiplyOnOddCoset(const NttPlan<Fr>& plan, ByteSpan rows_a, ByteSpan rows_b, SecretBuffer<Fr>& a, SecretBuffer<Fr>& b) const {
-    const size_t n = plan.n();
-    auto row = [](ByteSpan rows, size_t i) { return Fr::LoadMont(rows.data() + i * kFrBytes); };
-    auto load = [&](SecretBuffer<Fr>& to, ByteSpan rows) {
-      ForRanges(n, [&](size_t first, size_t last) {
-        for (size_t i = first; i < last; ++i) to[i] = row(rows, i);
+    auto extend = [&](ByteSpan rows, SecretBuffer<Fr>& to) {
+      ForRanges(plan.n(), [&](size_t first, size_t last) {
+        for (size_t i = first; i < last; ++i) to[i] = Row(rows, i);
       });
+      plan.ExtendToOddCoset(to.span());
     };
-    load(a, rows_a);
-    plan.ExtendToOddCoset(a.span());
-    load(b, rows_b);
-    plan.ExtendToOddCoset(b.span());
-    // b's vector is needed no more once a holds a*b, so c takes its place.
-    ForRanges(n, [&](size_t first, size_t last) {
-      for (size_t i = first; i < last; ++i) {
-        a[i] *= b[i];
-        b[i] = row(rows_a, i) * row(rows_b, i);
-      }
+    extend(rows_a, a);
+    extend(rows_b, b);
+    ForRanges(plan.n(), [&](size_t first, size_t last) {
+      for (size_t i = first; i < last; ++i) a[i] *= b[i];
+    });
+  }
+
+  // a -= the values on the odd coset of c, which interpolates a*b on the domain; b is scratch.
+  void SubtractProducts(const NttPlan<Fr>& plan, ByteSpan rows_a, ByteSpan rows_b, SecretBuffer<Fr>& a, SecretBuffer<Fr>& b) const {
+    ForRanges(plan.n(), [&](size_t first, size_t last) {
+      for (size_t i = first; i < last; ++i) b[i] = Row(rows_a, i) * Row(rows_b, i);
     });
     plan.ExtendToOddCoset(b.span());
-    ForRanges(n, [&](size_t first, size_t last) {
+    ForRanges(plan.n(), [&](size_t first, size_t last) {
       for (size_t i = first; i < last; ++i) a[i] -= b[i];
     });
   }

@@ -45,13 +45,13 @@ struct VerificationKey {
   uint32_t n_public() const { return static_cast<uint32_t>(ic.size() - 1); }
 };
 
-// The two ways of laying out keys. bellperson's are over BLS12-381 in practice.
-enum class KeyForm : uint8_t { kSnarkjs, kBellperson };
+// The ways of laying out keys. bellperson's are over BLS12-381 in practice; a prepared one is made from such a key and its circuit (prepare.h).
+enum class KeyForm : uint8_t { kSnarkjs, kBellperson, kPrepared };
 
 // The non-residue whose power is the domain's root of unity, see core/poly/domain.h: row i of a circuit is omega^i.
 constexpr uint64_t DomainNonResidue(CurveId curve, KeyForm form) {
   if (curve == CurveId::kBn254) return Bn254FrModulus::kNonResidue;
-  return form == KeyForm::kBellperson ? 7 : Bls12381FrModulus::kNonResidue;
+  return form == KeyForm::kSnarkjs ? Bls12381FrModulus::kNonResidue : 7;
 }
 
 // The basis that a key's H query is for, which decides what its scalars are. With a, b, c the interpolants of the rows on the domain and
@@ -59,6 +59,7 @@ constexpr uint64_t DomainNonResidue(CurveId curve, KeyForm form) {
 enum class HBasis : uint8_t {
   kOddCoset,  // domain points L'_(2i+1)(tau) / delta: the values of a*b - c on the odd points of the domain of twice the size
   kMonomial,  // domain - 1 points tau^i Z(tau) / delta: the coefficients of (a*b - c) / Z
+  kOddCosetProducts,  // domain points: the values of a*b alone on those odd points; what c comes to is in the C query
 };
 
 // A proving key where it lies (a mapped .zkey, or the image of a .params file). Every span is a packed array of one form: Montgomery
@@ -72,8 +73,12 @@ struct ProvingKeyView {
   uint32_t log2_domain = 0;
   KeyForm form = KeyForm::kSnarkjs;
   uint32_t domain() const { return uint32_t{1} << log2_domain; }
-  HBasis h_basis() const { return form == KeyForm::kSnarkjs ? HBasis::kOddCoset : HBasis::kMonomial; }
-  uint32_t h_count() const { return h_basis() == HBasis::kOddCoset ? domain() : domain() - 1; }
+  HBasis h_basis() const {
+    return form == KeyForm::kSnarkjs ? HBasis::kOddCoset : form == KeyForm::kBellperson ? HBasis::kMonomial : HBasis::kOddCosetProducts;
+  }
+  uint32_t h_count() const { return h_basis() == HBasis::kMonomial ? domain() - 1 : domain(); }
+  // The C query is for the last so many variables: the private ones, or all.
+  uint32_t c_count() const { return form == KeyForm::kPrepared ? n_vars : n_vars - n_public - 1; }
   uint64_t domain_non_residue() const { return DomainNonResidue(curve, form); }
 
   ByteSpan alpha1, beta1, delta1;  // one G1 each
@@ -81,7 +86,7 @@ struct ProvingKeyView {
   ByteSpan ic;                     // n_public + 1 G1
   ByteSpan a, b1;                  // G1, one for each variable that a_density, b_density name
   ByteSpan b2;                     // G2, as b1
-  ByteSpan c;                      // n_vars - n_public - 1 G1
+  ByteSpan c;                      // c_count() G1
   ByteSpan h;                      // h_count() G1
   // Which variables have a point in A, and in B1 and B2: bit i % 64 of the little-endian 64-bit word i / 64, for n_vars bits, the rest
   // 0. As many bits as points are set. Empty: all of them have one.

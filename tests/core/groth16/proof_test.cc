@@ -4,6 +4,7 @@
 
 #include "core/groth16/backend.h"
 #include "core/groth16/convert.h"
+#include "core/groth16/prepare.h"
 #include "tests/core/groth16/key_in_memory.h"
 #include "tests/core/groth16/odd_circuits.h"
 #include "tests/core/groth16/twin.h"
@@ -154,6 +155,12 @@ TYPED_TEST(ProofTest, KeysOfBellpersonsFormGiveTheTwinsPointsToo) {
     EXPECT_TRUE(proof->a == ToPlain(ScalarMulFr(Curve::Generator1(), logs.a).ToAffine()));
     EXPECT_TRUE(proof->b == ToPlain(ScalarMulFr(Curve::Generator2(), logs.b).ToAffine()));
     EXPECT_TRUE(proof->c == ToPlain(ScalarMulFr(Curve::Generator1(), logs.c).ToAffine()));
+    // Prepared, the same key gives the same proof.
+    auto prepared = PreparedKey::Make(view, source);
+    ASSERT_TRUE(prepared.ok()) << prepared.status().ToString();
+    auto again = this->backend_->Prove(prepared->view(), circuit.witness(), a, b, *blinding, {});
+    ASSERT_TRUE(again.ok());
+    EXPECT_TRUE(*again == *proof);
     ++proved;
   }
   EXPECT_GE(proved, 8);

@@ -12,6 +12,7 @@
 #include "core/formats/params_writer.h"
 #include "core/formats/proof_bytes.h"
 #include "core/groth16/backend.h"
+#include "core/groth16/prepare.h"
 #include "core/groth16/setup.h"
 #include "tests/core/formats/vector_file.h"
 
@@ -76,6 +77,24 @@ class KeyTest : public ::testing::Test {
     }
   }
 
+  // The same proof by four transforms.
+  void ProvePrepared(const std::vector<FrCanonical>& witness) {
+    auto key = ParamsKey::Load(params_, "key", DensityOf(*source_), PointChecks::kOnCurve);
+    ASSERT_TRUE(key.ok());
+    auto prepared = PreparedKey::Make(key->view(), *source_);
+    ASSERT_TRUE(prepared.ok()) << prepared.status().ToString();
+    const ByteSpan bytes(witness[0].data(), witness.size() * kFrBytes);
+    std::vector<uint8_t> a(key->view().domain() * kFrBytes), b(a.size());
+    ComputeSourceRows(*source_, bytes, a, b);
+    auto proof = GetBackend(CurveId::kBls12381).Prove(prepared->view(), bytes, a, b, Blinding{}, {});
+    ASSERT_TRUE(proof.ok());
+    EXPECT_EQ(ToHex(EncodeProof(*proof)), expected_["proof_r0_s0"].get<std::string>());
+    // The key of another circuit.
+    auto other = MakeCircuitSource("silly-mul");
+    EXPECT_EQ(PreparedKey::Make(key->view(), **other).status().code(), ErrorCode::kMismatch);
+    EXPECT_EQ(PreparedKey::Make(prepared->view(), *source_).status().code(), ErrorCode::kUnsupported);
+  }
+
   fs::path folder_;
   nlohmann::json expected_;
   std::unique_ptr<ConstraintSource> source_;
@@ -128,6 +147,7 @@ TEST_F(KeyTest, Poseidon8Preimage) {
   for (uint64_t i = 1; i <= 8; ++i) eight.push_back(AllocNum(values, Fr::FromU64(i)));
   Inputize(values, Poseidon<ValueList>(values, eight));
   Prove(values.Witness());
+  ProvePrepared(values.Witness());
 }
 
 TEST_F(KeyTest, Window2KiB) { MakeKey("window-2KiB", "window-2KiB.fil2k-v1_1-a"); }

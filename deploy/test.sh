@@ -6,7 +6,7 @@
 #
 #   PROOFLINE_NO_NPM=1      goes without the judges (snarkjs and the circom compiler, from an npm registry); they count as skipped
 #   PROOFLINE_TEST_SEED=S   repeats a run's random choices; each run prints its own
-#   PROOFLINE_LONG=all      runs every long test, the huge ones too; otherwise a seeded sample of PROOFLINE_LONG_MINUTES (1)
+#   PROOFLINE_LONG=all      runs every long test, the huge ones too; otherwise a seeded sample of PROOFLINE_LONG_MINUTES (2)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . deploy/lib.sh
@@ -85,7 +85,7 @@ step_long() {
     count_ctest --test-dir build/release -L long -LE gpu --output-on-failure
     return 0
   fi
-  deadline=$(($(date +%s) + 60 * ${PROOFLINE_LONG_MINUTES:-1}))
+  deadline=$(($(date +%s) + 60 * ${PROOFLINE_LONG_MINUTES:-2}))
   mapfile -t names < <(printf '%s\n' "${names[@]}" | shuf --random-source=<(yes "$PROOFLINE_TEST_SEED"))
   for name in "${names[@]}"; do
     [ "$(date +%s)" -lt "$deadline" ] || break

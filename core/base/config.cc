@@ -22,33 +22,35 @@ namespace {
 
 constexpr uint64_t kMaxConfigBytes = 1 << 20;
 
-// The number of the first line with a character outside ASCII where TOML has none (only texts and comments do, and no setting's text goes
-// over several lines), or with a text of several lines; 0 if there is none. The library takes the first for impossible.
-uint32_t FirstStrayLine(std::string_view text) {
-  uint32_t line = 1;
-  char quote = 0;
-  bool comment = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\n') {
-      ++line;
-      quote = 0;
-      comment = false;
-    } else if (comment) {
-      continue;
-    } else if (quote != 0) {
-      if (c == '\\' && quote == '"') ++i;
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      if (text.substr(i, 3) == std::string(3, c)) return line;
-      quote = c;
-    } else if (c == '#') {
-      comment = true;
-    } else if (static_cast<unsigned char>(c) >= 0x80) {
-      return line;
+// The library has undefined behaviour for some characters outside ASCII where TOML has none, and which place that is only its parser knows. So
+// it sees ASCII alone: those bytes, and '~', as '~' and two hexadecimal digits, which no place but a text or a comment takes.
+constexpr char kHexDigits[] = "0123456789ABCDEF";
+std::string ToAscii(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80 && c != '~') {
+      out += c;
+    } else {
+      out += {'~', kHexDigits[byte >> 4], kHexDigits[byte & 15]};
     }
   }
-  return 0;
+  return out;
+}
+
+std::string FromAscii(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    unsigned byte = 0;
+    const char* digits = text.data() + i + 1;
+    if (text[i] == '~' && text.size() - i > 2 && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+      out += static_cast<char>(byte);
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
 }
 
 // One file being read: where it is, and the first thing that was wrong.
@@ -74,7 +76,7 @@ class Reader {
   }
   void Text(const toml::node& node, std::string& out) {
     if (const auto value = node.value_exact<std::string>()) {
-      out = *value;
+      out = FromAscii(*value);
     } else {
       Expected(node, "a text in quotes");
     }
@@ -108,9 +110,9 @@ class Reader {
     if (!list) return Expected(node, "a list of texts");
     for (const toml::node& element : *list) Text(element, out.emplace_back());
   }
-  void Fail(uint32_t line, std::string what, std::string remedy = {}) {
+  void Fail(uint32_t line, const std::string& what, std::string remedy = {}) {
     if (!status_.ok()) return;
-    status_ = Status(ErrorCode::kUsage, name_ + ", line " + std::to_string(line) + ": " + std::move(what), {}, std::move(remedy));
+    status_ = Status(ErrorCode::kUsage, name_ + ", line " + std::to_string(line) + ": " + FromAscii(what), {}, std::move(remedy));
   }
   const Status& status() const { return status_; }
 
@@ -146,11 +148,7 @@ Result<uint64_t> ParseLongDuration(std::string_view text) {
 
 Result<StackConfig> ParseConfig(std::string_view text, const std::string& name) {
   Reader reader(name);
-  if (const uint32_t line = FirstStrayLine(text)) {
-    reader.Fail(line, "a character outside ASCII that is in no text and no comment, or a text over several lines");
-    return reader.status();
-  }
-  const toml::parse_result parsed = toml::parse(text, std::string_view(name));
+  const toml::parse_result parsed = toml::parse(ToAscii(text), std::string_view(name));
   if (!parsed) {
     reader.Fail(parsed.error().source().begin.line, std::string(parsed.error().description()));
     return reader.status();

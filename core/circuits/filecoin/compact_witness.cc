@@ -91,7 +91,7 @@ void WriteCompactWitness(WitnessPart part, MutableByteSpan out) {
   StoreLe(out.data(), count);
   StoreLe(out.data() + 8, wide_count);
   const std::vector<uint64_t> classes = part.TakeClasses();
-  std::memcpy(out.data() + layout.classes, classes.data(), classes.size() * 8);
+  if (!classes.empty()) std::memcpy(out.data() + layout.classes, classes.data(), classes.size() * 8);  // data() of none may be null
   std::memset(out.data() + layout.classes + classes.size() * 8, 0, layout.marks - layout.classes - classes.size() * 8);
 
   constexpr size_t kWordsPerMark = CompactWitnessView::kValuesPerMark / 32;

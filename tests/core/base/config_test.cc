@@ -84,11 +84,20 @@ TEST(ConfigTest, LettersOfAllLanguagesInTextsAndComments) {
 // The library has undefined behaviour for these, so none may reach it.
 TEST(ConfigTest, OtherLettersElsewhereAreRefusedWithTheirLine) {
   for (const char* text : {"\n\u00e9 = 1", "\n[sl\u00f6ts]", "\nstate_dir = \u00a0\"x\"", "\nstate_dir = \"x\" \u00e9", "\nstate_dir = \"x\\\"\" \u00e9", "\nstate_dir = 'x\\' \u00e9",
-                           "\nstate_dir = \"\"\"\nx\"\"\" \u00e9", "\nstate_dir = \'\'\'x\'\'\'", "\n\ufeff", "#\n\xff", "\"#\n\x80 = 1"}) {
+                           "\nslots = 5\"\u00e9\"", "\nslots = 5=\"\u00e9\"", "\nslots = 5[\"\u00e9", "\n\ufeff", "#\n\xff", "#\n~ = 1"}) {
     const auto config = ParseConfig(text, "x.toml");
     ASSERT_FALSE(config.ok()) << text;
     EXPECT_NE(config.status().error().fact.find("line 2"), std::string::npos) << config.status().ToString();
   }
+  const auto named = ParseConfig("\"\u00e9\" = 1", "x.toml");
+  EXPECT_NE(named.status().error().fact.find("\u00e9"), std::string::npos) << named.status().ToString();
+}
+
+TEST(ConfigTest, TheSignThatStandsForOthersIsATextToo) {
+  const auto config = ParseConfig("state_dir = \"~/a~b~7\"\nrun_dir = '~C3~~'", "x.toml");
+  ASSERT_TRUE(config.ok()) << config.status().ToString();
+  EXPECT_EQ(config->state_dir, "~/a~b~7");
+  EXPECT_EQ(config->run_dir, "~C3~~");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ struct ValueList {
   using Var = NoVariable;
   using Scalar = Fr;
   using Sum = NoSum;
-  static constexpr bool kHasShape = false, kHasValues = true, kWordwiseSha256 = false;
+  [[maybe_unused]] static constexpr bool kHasShape = false, kHasValues = true, kWordwiseSha256 = false;
   static constexpr NoVariable kOne{};
   template <class F>
   static Fr Value(const F& f) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: deploy/test.sh [STEP...]      steps: release systemd judges asan tsan long (without an argument: all but tsan)
+# usage: deploy/test.sh [STEP...]      steps: release systemd judges fuzz long asan tsan (without an argument: the first five)
 #
 # From a fresh Debian 12: installs the packages that are missing, builds, runs all tests. Safe to run again. Ends with one line
 # "N passed, N failed[, N skipped]" and exit 0 only when nothing failed. A step that fails does not keep the next from running.
@@ -93,7 +93,13 @@ step_long() {
   done
 }
 
-# With libFuzzer: its tests fuzz for some seconds each.
+# Every decoder under libFuzzer and the sanitizers, some seconds each.
+step_fuzz() {
+  build_or_count asan fuzzers || return 0
+  count_ctest --preset asan --parallel "$(nproc)" -L fuzz
+}
+
+# All of it under the sanitizers, the fuzzers too.
 step_asan() {
   build_or_count asan || return 0
   count_ctest --preset asan --parallel "$(nproc)"
@@ -116,9 +122,9 @@ run_step() {
 }
 
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(release systemd judges asan long)
+[ ${#steps[@]} -gt 0 ] || steps=(release systemd judges fuzz long)
 for step in "${steps[@]}"; do
-  [ "$(type -t "step_$step")" = function ] || fail "there is no step $step; the steps are: release systemd judges asan tsan long"
+  [ "$(type -t "step_$step")" = function ] || fail "there is no step $step; the steps are: release systemd judges fuzz long asan tsan"
 done
 
 say "packages"

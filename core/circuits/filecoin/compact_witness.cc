@@ -68,7 +68,7 @@ const FrCanonical& CompactWitnessView::WideAt(uint64_t i) const {
 
 void CompactWitnessView::Expand(uint64_t first, MutableByteSpan out) const {
   const uint64_t last = first + out.size() / kFrBytes;
-  std::memset(out.data(), 0, out.size());
+  std::ranges::fill(out, uint8_t{0});
   uint64_t next_wide = marks.empty() ? 0 : marks[first / kValuesPerMark];
   for (uint64_t i = first / kValuesPerMark * kValuesPerMark; i < last; ++i) {
     const ValueClass c = ClassOf(i);

@@ -6,7 +6,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/text.h"
-#include "core/circuits/filecoin/merkle_gadget.h"
+#include "core/circuits/filecoin/native_hash.h"
 #include "core/circuits/filecoin/witness.h"
 
 namespace proofline::filecoin {
@@ -27,14 +27,9 @@ Status ExpectEqual(const FrCanonical& found, const FrCanonical& expected, const 
   return found == expected ? OkStatus() : Bad(what, fact, Hex(found), Hex(expected));
 }
 
-FrCanonical PoseidonOf(std::span<const FrCanonical> inputs, const Fr* tag = nullptr) {
-  std::vector<Fr> values;
-  for (const FrCanonical& x : inputs) values.push_back(FrOf(x));
-  return CanonicalOf(tag ? PoseidonHash(values, *tag) : PoseidonHash(values));
-}
 FrCanonical PoseidonOf2(const FrCanonical& left, const FrCanonical& right, const Fr* tag = nullptr) {
   const std::array<FrCanonical, 2> inputs = {left, right};
-  return PoseidonOf(inputs, tag);
+  return NativePoseidon(inputs, tag);
 }
 
 // The leaf's number that a path's indices spell.
@@ -52,7 +47,7 @@ FrCanonical Climb(NodeHash hash, FrCanonical node, std::span<const PathElement> 
   for (const PathElement& e : path) {
     std::vector<FrCanonical> children = e.siblings;
     children.insert(children.begin() + e.index, node);
-    node = hash == NodeHash::kSha256 ? TrimmedSha256({children[0], children[1]}) : PoseidonOf(children);
+    node = NativeNode(hash, children);
   }
   return node;
 }
@@ -98,7 +93,7 @@ class PoRepChecker {
  private:
   Status CheckColumn(const ColumnProof& column, uint64_t node, const std::string& what) const {
     if (column.node != node) return Bad(what, "is of node", StrCat(column.node), StrCat(node));
-    return CheckPath(NodeHash::kPoseidon, column.inclusion, node, PoseidonOf(column.rows), comm_c_, what + ", path in TreeC");
+    return CheckPath(NodeHash::kPoseidon, column.inclusion, node, NativePoseidon(column.rows), comm_c_, what + ", path in TreeC");
   }
 
   Status CheckParents(const PoRepChallenge& c, const std::string& what) const {
@@ -119,28 +114,20 @@ class PoRepChecker {
     return check(c.expander_parents, expander.data(), "expander");
   }
 
-  // What the label of a layer hashes: DRG parents' labels of this layer, expander parents' of the one before, repeated to 37.
-  static std::vector<FrCanonical> HashedParents(const PoRepChallenge& c, size_t layer) {
-    std::vector<FrCanonical> parents;
-    for (const ColumnProof& p : c.drg_parents) parents.push_back(p.rows[layer - 1]);
+  // DRG parents' labels of this layer, expander parents' of the one before.
+  static std::vector<FrCanonical> ParentLabels(const PoRepChallenge& c, size_t layer) {
+    std::vector<FrCanonical> labels;
+    for (const ColumnProof& p : c.drg_parents) labels.push_back(p.rows[layer - 1]);
     if (layer > 1)
-      for (const ColumnProof& p : c.expander_parents) parents.push_back(p.rows[layer - 2]);
-    const size_t different = parents.size();
-    for (size_t i = different; i < kHashedParents; ++i) parents.push_back(parents[i % different]);
-    return parents;
-  }
-
-  FrCanonical Label(const PoRepChallenge& c, size_t layer, std::span<const FrCanonical> parents) const {
-    std::array<uint8_t, 32> place{};
-    StoreLe(place.data(), __builtin_bswap32(static_cast<uint32_t>(layer)));
-    StoreLe(place.data() + 4, __builtin_bswap64(c.node));
-    return TrimmedSha256({partition_.replica_id, place, ByteSpan(parents[0].data(), parents.size() * sizeof(FrCanonical))});
+      for (const ColumnProof& p : c.expander_parents) labels.push_back(p.rows[layer - 2]);
+    return HashedParents(std::move(labels));
   }
 
   Status CheckLabel(const PoRepChallenge& c, size_t layer, const std::string& what) const {
     const std::string which = StrCat(what, ", label of node ", c.node, " in layer ", layer);
-    const std::vector<FrCanonical> parents = HashedParents(c, layer);
-    PL_RETURN_IF_ERROR(ExpectEqual(c.column.rows[layer - 1], Label(c, layer, parents), which, "its column says"));
+    const std::vector<FrCanonical> parents = ParentLabels(c, layer);
+    const FrCanonical label = NativeLabel(partition_.replica_id, static_cast<uint32_t>(layer), c.node, parents);
+    PL_RETURN_IF_ERROR(ExpectEqual(c.column.rows[layer - 1], label, which, "its column says"));
     if (c.labeling.empty()) return OkStatus();
     PL_RETURN_IF_ERROR(CheckProof(c.labeling[layer - 1], c.node, layer, parents, which));
     return layer == c.column.rows.size() ? CheckProof(c.encoding, c.node, layer, parents, which + " (encoding)") : OkStatus();

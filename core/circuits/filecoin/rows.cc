@@ -55,7 +55,10 @@ Fr RowEvaluator::LongSum(const Terms& terms, uint32_t begin, uint32_t end) const
   }
   for (int i = 0; i < 8; ++i) {
     const Fr size = Fr::FromU64(places[i] < 0 ? -static_cast<uint64_t>(places[i]) : static_cast<uint64_t>(places[i])) * PowerOfTwo(32 * i);
-    places[i] < 0 ? sum -= size : sum += size;
+    if (places[i] < 0)
+      sum -= size;
+    else
+      sum += size;
   }
   return sum;
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "core/circuits/filecoin/sparse_sector.h"
 #include "core/formats/filecoin_c1.h"
 #include "tests/core/circuits/filecoin/known_answers.h"
 #include "tests/core/circuits/filecoin/witness_digests.h"
@@ -147,6 +148,31 @@ TEST_F(PoRepCheck, LabelsAreRecomputed) {
   const Status status = Check(bad);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().fact.find("column of DRG parent"), std::string::npos) << status.error().fact;
+}
+
+// The full-size sector of the known answers, made again, and small ones of other shapes.
+TEST(SparseSector, CommitmentsAreTheReferencesAndProofsPass) {
+  const Json sparse = Line("sparse", "fil32g-sparse");
+  const PoRepShape full = Shape("32GiB").porep;
+  const SparseSector sector(full, {"fil32g-sparse", FrFromHex(sparse["prover_id"]), PoRepIdOf(sparse["porep_id_le"]), sparse["sector_id"]});
+  EXPECT_EQ(sector.facts().seed, FrFromHex(sparse["seed"]));
+  EXPECT_EQ(sector.replica_id(), FrFromHex(sparse["replica_id"]));
+  EXPECT_EQ(sector.comm_d(), FrFromHex(sparse["comm_d"]));
+  EXPECT_EQ(sector.comm_c(), FrFromHex(sparse["comm_c"]));
+  EXPECT_EQ(sector.comm_r_last(), FrFromHex(sparse["comm_r_last"]));
+  EXPECT_EQ(sector.comm_r(), FrFromHex(sparse["comm_r"]));
+  const Status last = CheckPoRep(full, sector.Partition(9), 9, &sector.facts());
+  EXPECT_TRUE(last.ok()) << last.ToString();
+  EXPECT_FALSE(CheckPoRep(full, sector.Partition(9), 8, &sector.facts()).ok());
+
+  for (const char* size : {"4KiB", "32KiB", "16MiB", "64GiB"}) {
+    const PoRepShape shape = Shape(size).porep;
+    for (SealingApi api : {SealingApi::kV1_0, SealingApi::kV1_1}) {
+      const SparseSector other(shape, {"other", {}, PoRepIdOf(3), 9, api});
+      const Status status = CheckPoRep(shape, other.Partition(0), 0, &other.facts());
+      EXPECT_TRUE(status.ok()) << size << ": " << status.ToString();
+    }
+  }
 }
 
 TEST(PoStCheck, SealedSectorPassesAndDamageIsNamed) {

@@ -1,17 +1,23 @@
-// The circuits of 32 GiB sectors, compiled: totals, time and size. With PROOFLINE_FILECOIN_VECTORS naming a folder that holds
-// fil32g-sparse.1p.c1.bincode, also a complete partition: 130 million values and rows against the reference's digests. Minutes.
+// The circuits of 32 GiB sectors, compiled: totals, time and size; and a complete partition of PoRep, 130 million values and rows against the
+// reference's digests. A minute or two.
 #include <chrono>
-#include <cstdlib>
 #include <sys/resource.h>
 
+#include "core/circuits/filecoin/sparse_sector.h"
 #include "core/circuits/filecoin/witness.h"
-#include "core/formats/filecoin_c1.h"
 #include "tests/core/circuits/filecoin/witness_digests.h"
 
 namespace proofline::filecoin {
 namespace {
 
 SectorShape Shape(std::string_view size) { return *SectorShapeOf(*ParseSectorSize(size)); }
+
+Json SparseLine() {
+  for (const Json& line : ReadLines("sealed.jsonl"))
+    if (line.contains("sparse")) return line;
+  ADD_FAILURE() << "no known answer of a sector without sealing";
+  return {};
+}
 
 class Stopwatch {
  public:
@@ -129,14 +135,17 @@ TEST(FilecoinFullSize, PoRep32GiB) {
   const PoRepShape shape = Shape("32GiB").porep;
   const Result<CompiledCircuit> circuit = CompilePoRep(shape);
   ExpectCompiled("porep-32GiB", circuit, clock.Seconds());
-  const char* folder = std::getenv("PROOFLINE_FILECOIN_VECTORS");
-  if (!folder || !circuit.ok()) GTEST_SKIP() << "PROOFLINE_FILECOIN_VECTORS is not set: only the matrix was tested";
-
-  const Result<FilecoinC1> c1 = ReadFilecoinC1(ReadData(std::string(folder) + "/fil32g-sparse.1p.c1.bincode"), "c1");
-  ASSERT_TRUE(c1.ok()) << c1.status().ToString();
+  ASSERT_TRUE(circuit.ok());
+  const Json sparse = SparseLine();
+  const SparseSector sector(shape, {"fil32g-sparse", FrFromHex(sparse["prover_id"]), PoRepIdOf(sparse["porep_id_le"]), sparse["sector_id"]});
+  const PoRepPartition partition = sector.Partition(0);
+  std::printf("sector without sealing: %.2f s\n", clock.Seconds());
+  const Status checked = CheckPoRep(shape, partition, 0, &sector.facts());
+  std::printf("native check: %.2f s\n", clock.Seconds());
+  ASSERT_TRUE(checked.ok()) << checked.ToString();
   clock.Seconds();
   const double cpu = CpuSeconds();
-  Result<Witness> witness = MakePoRepWitness(shape, c1->partitions[0]);
+  Result<Witness> witness = MakePoRepWitness(shape, partition);
   std::printf("witness: %.2f s, %.2f core-seconds\n", clock.Seconds(), CpuSeconds() - cpu);
   ASSERT_TRUE(witness.ok()) << witness.status().ToString();
   {
